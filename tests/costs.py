@@ -26,7 +26,7 @@ QUICK_S = 0.05
 """Above this a function is left out of a quick run. Half of all tests are below, and together they cost less than a check of the types."""
 
 LEARNT_S = 4 * QUICK_S
-"""What a quick run finds to cost more, it writes down. Between the two lies what was the first to need a module, or ran on a busy machine."""
+"""What a quick run finds to cost more, it writes down. In between lies what is the first to need a module, or runs beside much else."""
 
 UNMEASURED_S = 1.0
 """What a test that is marked `slow` is taken to cost where that was never measured."""
