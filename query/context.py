@@ -167,16 +167,18 @@ class Context(msgspec.Struct, kw_only=True):
         more: Mapping[str, Any] = {},
         about: str = "",
         language: str = "",
+        beside: Sequence[str] = (),
     ) -> Answer[R]:
         """An answer of the index.
 
         Args:
             ask: the parameters, repeated in the answer as far as they were set.
             meant: the symbol that the name in `ask` turned out to mean. more: what else the answer repeats of the question.
-            about, language: as in `facts.completeness.provenance`.
+            about, language: as in `facts.completeness.provenance`. beside: as in `Answer`.
         """
         from_index = provenance(self.index, about, language=language)
-        return enclose({**asked(ask, meant.record if meant is not None else None), **more}, result, extent, completeness, from_index)
+        answer = enclose({**asked(ask, meant.record if meant is not None else None), **more}, result, extent, completeness, from_index)
+        return msgspec.structs.replace(answer, beside=list(beside)) if beside else answer
 
 
 class Workspace(msgspec.Struct, kw_only=True, dict=True):

@@ -209,6 +209,24 @@ def test_a_list_of_references_lacks_nothing_for_a_value(index: Index):
     assert (answer.total, answer.completeness.status) == (1, "complete")
 
 
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("Sub.go", "it overrides lib.Base.go, 4 references"),
+        ("Encoder.default", "its base 'json.encoder.JSONEncoder' outside the workspace calls 'default'"),
+        ("Visitor.visit_Name", "it may be called without being named"),
+        ("calls_far", ""),
+        ("Base.go", ""),
+    ],
+)
+def test_references_say_what_may_mean_a_symbol_without_naming_it(index: Index, name: str, words: str):
+    """It is no part of the list, and an empty list of a hook reads as if nothing used it."""
+    answer = call(index, "references", {"symbol": name})
+    assert answer.completeness.status == "complete"
+    assert [words in said for said in answer.beside or []] == ([True] if words else [])
+    assert ("beside" in to_text(answer)) == bool(words)
+
+
 @pytest.mark.parametrize("name", ["kept", "kept_by_name", "Visitor.visit_Name", "Encoder.default"])
 def test_what_is_registered_or_a_hook_is_never_without_callers_for_certain(index: Index, name: str):
     assert codes(callers(index, name)) == {"registered"}

@@ -212,3 +212,31 @@ def uses_from_outside(index: Index, sym_id: int) -> list[tuple[str, int, int]]:
         """,
         {"id": sym_id},
     )
+
+
+# ---- of what it overrides
+
+
+class Above(NamedTuple):
+    """A member that another one overrides, and how many identifiers of the workspace name it; `external`: what lies outside may, too."""
+
+    sym_id: int
+    references: int
+    external: bool
+
+
+def overridden_by(index: Index, sym_id: int) -> list[Above]:
+    """What a member overrides at any distance: what names one of these may mean the member when it runs. By number of the symbol."""
+    rows = index.rows(
+        """
+        WITH RECURSIVE up(id) AS (
+            SELECT super_id FROM override WHERE sub_id = $id
+            UNION SELECT o.super_id FROM up JOIN override o ON o.sub_id = up.id
+        )
+        SELECT up.id, count(*) FILTER (WHERE NOT has_role(r.roles, 'definition')), has_flag(s.flags, 'external')
+        FROM up JOIN symbol s ON s.sym_id = up.id LEFT JOIN refs r ON r.sym_id = up.id
+        WHERE NOT is_kind(s.kind, 'constructor') GROUP BY ALL ORDER BY up.id
+        """,
+        {"id": sym_id},
+    )
+    return [Above(*row) for row in rows]

@@ -139,6 +139,7 @@ def _envelope_only(tool: Tool, answer: Answer[Any]) -> dict[str, Any]:
         "truncated": True,
         "shortened": True,
         "completeness": {"status": answer.completeness.status},
+        **({"beside": answer.beside} if answer.beside else {}),
         **({"warnings": answer.warnings} if answer.warnings else {}),
         **({"next_cursor": after} if after else {}),
         "next": "one row is longer than the budget; ask about something smaller, or start the server with a larger --budget"

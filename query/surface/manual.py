@@ -17,7 +17,9 @@ Made from the declarations in `query/tools` by `python -m query.surface.generate
 Every tool can be asked as `lspidx query NAME`, over MCP (`lspidx mcp`), and from Python (`query.api`).
 Lines and columns are 1-based, columns count UTF-16 code units, ends are exclusive; paths are relative to the workspace root.
 Every answer has `result`, `total` (before `limit`), `truncated`, `next_cursor`, `completeness` (`complete`, `partial` or `unknown`, with
-reasons) and `provenance` (commit, servers and their versions, when). `lspidx tools NAME --json` has the JSON Schemas.
+reasons) and `provenance` (commit, servers and their versions, when). `beside`, where it is there, says what the result leaves out by its
+meaning and who asked may have had in mind: references of a method do not name the calls of what it overrides.
+`lspidx tools NAME --json` has the JSON Schemas.
 """
 
 

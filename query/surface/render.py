@@ -73,6 +73,8 @@ def _footer(answer: Answer[Any], style: Style, counted: str) -> Iterator[str]:
     yield f"{shown} · {style.good(status) if status == 'complete' else style.warning(status)} · {origin}"
     if answer.result_file:
         yield f"  {style.warning('too long to print')}: the whole answer is in {style.path(answer.result_file)}"
+    for said in answer.beside or []:
+        yield f"  {style.dim('beside')}: {one_line(said)}"
     for warning in answer.warnings or []:
         yield f"  {style.warning('warning')}: {one_line(warning)}"
     yield from (f"  {reason_line(reason, style)}" for reason in answer.completeness.reasons)

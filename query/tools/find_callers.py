@@ -14,6 +14,7 @@ from query.answers.envelope import Answer, Completeness, Reason, SymbolRecord
 from query.answers.pages import offset_of, page_of
 from query.answers.style import Style, count, headline, printable
 from query.context import Context, Workspace
+from query.facts import overloads
 from query.facts.calls import DIRECTIONS, Reached, Selection, walk
 from query.facts.calls import Site as Place
 from query.facts.completeness import DEFINITION
@@ -238,7 +239,8 @@ def TOOL(context: Context, ask: FindCallers) -> Answer[list[Edge]]:
         for edge in shown
     ]
     page = page_of(offset, len(shown), len(edges), cut_short=capped)
-    return context.answer(ask, result, page, _completeness(context, ask, symbol, edges), meant=symbol, about=symbol.record.path)
+    completeness, beside = _completeness(context, ask, symbol, edges), overloads.beside(index, symbol)
+    return context.answer(ask, result, page, completeness, meant=symbol, about=symbol.record.path, beside=beside)
 
 
 def _completeness(context: Context, ask: FindCallers, symbol: Symbol, edges: Sequence[Reached]) -> Completeness:

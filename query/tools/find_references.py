@@ -13,12 +13,14 @@ from query.answers.envelope import Answer
 from query.answers.pages import offset_of, page_of
 from query.answers.style import Style, count, headline
 from query.context import Context, Workspace
+from query.facts import overloads
 from query.facts.completeness import DEFINITION
+from query.facts.gaps import registration
 from query.facts.index import Index
 from query.facts.names import callable_of, unambiguous
 from query.facts.parameters import Live
-from query.facts.references import Filtered, Reference, search
-from query.facts.symbols import Symbol
+from query.facts.references import Filtered, Reference, overridden_by, search
+from query.facts.symbols import Symbol, symbols_by_id
 from query.surface.registry import tool
 
 _PAGE = 10_000
@@ -119,7 +121,29 @@ def TOOL(context: Context, ask: FindReferences) -> Answer[list[FoundReference]]:
         context.certificate.of_uses([symbol], "references", DEFINITION, typed=lambda: unambiguous(index, symbol)),
         meant=symbol,
         about=symbol.record.path,
+        beside=[*overloads.beside(index, symbol), *(_through_bases(index, symbol) or ([] if total else _without_names(index, symbol)))],
     )
+
+
+def _through_bases(index: Index, symbol: Symbol) -> list[str]:
+    """What is written of a base's member and may be this one when it runs; such a use names the base's."""
+    if symbol.record.kind not in ("method", "property"):
+        return []
+    found = {item.sym_id: item for item in overridden_by(index, symbol.sym_id) if item.references or item.external}
+    said: list[str] = []
+    for sym_id, above in sorted(symbols_by_id(index, sorted(found)).items()):
+        item, name = found[sym_id], above.record.qualified_name
+        where = f", {count(item.references, 'reference')}" if item.references else ""
+        outside = ", outside of the workspace, whose code may call it" if item.external else ""
+        said.append(
+            f"it overrides {name}{outside}{where}: what names that one may mean this one when it runs (callers, or references {name})"
+        )
+    return said
+
+
+def _without_names(index: Index, symbol: Symbol) -> list[str]:
+    """Why what nothing refers to may be called all the same."""
+    return [f"it may be called without being named: {reason.detail}" for reason in registration.of_symbols(index, [symbol.sym_id])]
 
 
 def _by_file(index: Index, symbol: Symbol, ask: FindReferences) -> list[FoundReference]:
