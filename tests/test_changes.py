@@ -14,6 +14,7 @@ import click
 import msgspec
 import pytest
 from change_support import commit, edit, git, look, named, selectors, what
+from query_support import lspidx
 from support import crawl_with_ty, write_tree
 
 from indexer.errors import UsageError
@@ -681,6 +682,17 @@ def ask(root: Path) -> Iterator[Callable[..., Any]]:
     index: Index = open_index(root)
     yield lambda **arguments: call(index, "detect_changes", arguments)
     index.close()
+
+
+def test_who_finds_no_change_is_told_of_those_that_were_not_compared(root: Path, ask: Callable[..., Any]):
+    assert ask().beside is msgspec.UNSET
+    assert ask(base="HEAD").beside == ["not compared here: 1 file with unstaged changes (scope unstaged)"]
+    assert ask(base="HEAD", head=".").beside is msgspec.UNSET
+    git(root, "add", ".")
+    staged = "not compared here: 1 file with staged changes (scope staged)"
+    assert ask().beside == [staged]
+    done = lspidx("report", "--base", "HEAD", "--no-make-base", cwd=root)
+    assert (done.returncode, done.stderr) == (0, f"{staged}\n")
 
 
 def test_a_range_is_not_passed_over_in_silence(ask: Callable[..., Any]):

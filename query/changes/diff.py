@@ -201,6 +201,21 @@ def diff(root: Path, between: Sides) -> Diff:
     return Diff(between, sorted((_with_names(item) for item in files), key=lambda item: (item.path, item.old_path)))
 
 
+def left_aside(root: Path, compared: str) -> list[str]:
+    """What is changed and is not among what was compared, in words: whoever finds nothing may have meant that.
+
+    Args:
+        compared: `Sides.described` of a comparison that found no file.
+    """
+    said: list[str] = []
+    scopes: tuple[Scope, ...] = ("unstaged", "staged")
+    for scope in scopes if not compared.endswith(WORK_TREE) else ():
+        between = sides(root, scope=scope)
+        if between.described != compared and (number := len(diff(root, between).files)):
+            said.append(f"not compared here: {number} {'files' if number > 1 else 'file'} with {scope} changes (scope {scope})")
+    return said
+
+
 def _with_names(item: FileChange) -> FileChange:
     """A file whose name is not UTF-8 is in no index; it is named as a survey names it, and none of its lines is looked at."""
     old, new = (path.encode("utf-8", "surrogateescape").decode("utf-8", "replace") for path in (item.old_path, item.new_path))
