@@ -198,3 +198,57 @@ def test_what_is_not_called_as_a_module_can_be_is_no_target(tmp_path: Path):
     root = write_tree(tmp_path / "work", {"p/__init__.py": "", "p/a.py": "def f(): ...\n", "p/a-1.py": "x = 1\n"})
     with pytest.raises(UsageError, match=r"'p/a-1.py' is no module that others could import from"):
         _done(root, "p.a.f", "p/a-1.py")
+
+
+_LEFT = """\"\"\"Doc.\"\"\"
+import os, sys
+import re  # kept
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from p.low import (
+    a,
+    b,
+    c,
+)
+
+if TYPE_CHECKING:
+    from p.low import Only
+
+
+def f(x: 'Only') -> Any:
+    return os, sys, re, a, c, NamedTuple
+
+
+def g():
+    return b
+"""
+
+
+def test_imports_that_only_the_definition_used_leave_with_it(tmp_path: Path):
+    files = {
+        "p/__init__.py": "",
+        "p/low.py": "a = b = c = 1\n\n\nclass Only: ...\n",
+        "p/a.py": _LEFT,
+        "main.py": "import p.a\nfrom p.a import f, sys as s\n\nprint(len(f(1)), s.__name__, p.a.c, p.a.g())\n",
+    }
+    root = write_tree(tmp_path / "work", files)
+    before = _output(root)
+    _done(root, "p.a.f", "p/new.py")
+    assert _output(root) == before
+    assert (root / "p/a.py").read_text(encoding="utf-8") == (
+        '"""Doc."""\nimport sys\nimport re  # kept\n\nfrom p.low import (\n    b,\n    c,\n)\n\n\ndef g():\n    return b\n'
+    ), "what others take from it stays, and what a comment stands beside"
+
+
+def test_an_import_that_a_star_or_a_string_may_want_stays(tmp_path: Path):
+    files = {
+        "p/__init__.py": "",
+        "p/a.py": "import json\nimport os\n\n\ndef f():\n    return os.sep, json\n\n\ndef g(): ...\n",
+        "main.py": "from p.a import *\n\nprint(os.sep, g())\n",
+        "other.py": "from unittest import mock\n\nwith mock.patch('p.a.json.dumps'):\n    pass\n",
+    }
+    root = write_tree(tmp_path / "work", files)
+    before = _output(root)
+    _done(root, "p.a.f", "p/new.py", anyway=True)
+    assert _output(root) == before
+    assert (root / "p/a.py").read_text(encoding="utf-8").startswith("import json\nimport os\n")

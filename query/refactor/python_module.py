@@ -161,14 +161,16 @@ class Module:
         """Takes one name out of a statement, or the whole statement where it is the only one."""
         if len(node.names) == 1:
             lines = (node.lineno - 1, (node.end_lineno or node.lineno) - 1)
-            alone = self.indent(node) == self.line(lines[0])[: node.col_offset] and not self._after(node)
-            if alone and len(self.block_of(node)) > 1:
+            if self.is_on_its_own_lines(node) and len(self.block_of(node)) > 1:
                 return Edit(start=(lines[0], 0), end=(lines[1] + 1, 0), new_text="")
             return Edit(start=self.start(node), end=self.end(node), new_text="pass")
         at = node.names.index(alias)
         if at + 1 < len(node.names):
             return Edit(start=self.start(alias), end=self.start(node.names[at + 1]), new_text="")
         return Edit(start=self.end(node.names[at - 1]), end=self.end(alias), new_text="")
+
+    def is_on_its_own_lines(self, node: ast.stmt) -> bool:
+        return self.indent(node) == self.line(node.lineno - 1)[: node.col_offset] and not self._after(node)
 
     def block_of(self, wanted: ast.stmt) -> list[ast.stmt]:
         """The statements beside one, itself among them."""
@@ -301,6 +303,15 @@ def literal_all(node: ast.stmt) -> ast.List | ast.Tuple | None:
         return None
     targets = node.targets if isinstance(node, ast.Assign) else [node.target]
     return node.value if any(isinstance(item, ast.Name) and item.id == "__all__" for item in targets) else None
+
+
+def passes_by_star(module: Module, name: str) -> bool:
+    """Whether `from module import *` brings a name that the module has. True where its `__all__` is made as it runs."""
+    if "__all__" not in module.bindings:
+        return not name.startswith("_")
+    listed = [literal_all(node) for node in module.tree.body]
+    known = [item.value for found in listed if found is not None for item in found.elts if isinstance(item, ast.Constant)]
+    return name in known or len([found for found in listed if found is not None]) < len(module.bindings["__all__"])
 
 
 def dotted(node: ast.expr) -> str:

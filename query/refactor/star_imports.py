@@ -1,4 +1,4 @@
-"""Who gets a name of a module by `from … import *`, for itself or for others."""
+"""Who gets a name of a module by `from … import *`, for itself or for others; and who takes what a module itself has imported."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import ast
 from collections.abc import Collection, Mapping, Sequence
 
 from query.edits.scope import Scope
-from query.facts.gaps.words import Texts
+from query.facts.gaps.words import Texts, found_in
 from query.facts.index import Index
 from query.refactor.modules_around import every_module, read_module
 from query.refactor.moving import meant_by
-from query.refactor.python_module import Module, dotted, literal_all
+from query.refactor.python_module import Module, dotted, passes_by_star
+from query.refactor.unused_imports import taken_by
 
 
 def with_stars(index: Index, scope: Scope) -> dict[str, Module]:
@@ -21,15 +22,6 @@ def with_stars(index: Index, scope: Scope) -> dict[str, Module]:
         if b"import *" in (texts.read(path) or b"") and (module := read_module(index, scope, path)) is not None and module.stars:
             found[path] = module
     return found
-
-
-def passes_by_star(module: Module, name: str) -> bool:
-    """Whether `from module import *` brings a name that the module has. True where its `__all__` is made as it runs."""
-    if "__all__" not in module.bindings:
-        return not name.startswith("_")
-    listed = [literal_all(node) for node in module.tree.body]
-    known = [item.value for found in listed if found is not None for item in found.elts if isinstance(item, ast.Constant)]
-    return name in known or len([found for found in listed if found is not None]) < len(module.bindings["__all__"])
 
 
 def handing_on(name: str, source: Module, stars: Mapping[str, Module], users: Sequence[Module]) -> set[str]:
@@ -64,4 +56,18 @@ def _taken_from(user: Module, name: str) -> set[str]:
             found.add(meant_by(user, said)[0])
         elif isinstance(node, ast.Name) and node.id == name and name not in user.bindings:
             found |= set(_starred(user))
+    return found
+
+
+def taken_from(index: Index, scope: Scope, source: Module, names: Collection[str]) -> set[str]:
+    """Those of the names that a module has by an import and that others take from it, or may."""
+    texts = Texts(index.root)
+    last = source.name.rpartition(".")[2].encode("utf-8")
+    found: set[str] = set()
+    for path in every_module(index):
+        text = texts.read(path)
+        if path == source.path or (text is not None and (last not in text or (not found_in(text, names) and b"import *" not in text))):
+            continue
+        user = read_module(index, scope, path)
+        found |= taken_by(user, source, names) if user is not None else set(names)
     return found

@@ -252,6 +252,7 @@ def _moved(index: Index, scope: Scope, symbol: Symbol, route: _Route, *, keeps: 
         others={path: text for path, text in route.texts.items() if path not in texts},
         hands_on=handing_on(symbol.record.name, source, route.stars, [*read.values(), target]),
     )
+    _tidy(index, scope, source, found)
     after = {path: Module(path, name_of(path), document) for path, document in found.documents.items() if path.endswith(".py")}
     same = in_place_of(index, source, after[route.target], found.line) if route.is_new else ()
     found.doubts += circles(index, scope, after, same)
@@ -263,6 +264,17 @@ def _moved(index: Index, scope: Scope, symbol: Symbol, route: _Route, *, keeps: 
         found.doubts.append(f"'{route.source}i' declares it too, and stays as it is")
     found.doubts += patches(index, source, found.takes)
     return found
+
+
+def _tidy(index: Index, scope: Scope, source: Module, found: Moved) -> None:
+    """Takes the imports out of the old module that only the definition used, unless others take them from there."""
+    from query.refactor.python_module import Module
+    from query.refactor.star_imports import taken_from
+    from query.refactor.unused_imports import no_longer_used, tidied
+
+    after = Module(source.path, source.name, found.documents[source.path])
+    if (names := no_longer_used(source, after)) and (names := names - taken_from(index, scope, source, names)):
+        found.documents[source.path] = tidied(source, after, names)
 
 
 def _gaps(index: Index, symbol: Symbol) -> list[Reason]:
