@@ -252,3 +252,50 @@ def test_an_import_that_a_star_or_a_string_may_want_stays(tmp_path: Path):
     _done(root, "p.a.f", "p/new.py", anyway=True)
     assert _output(root) == before
     assert (root / "p/a.py").read_text(encoding="utf-8").startswith("import json\nimport os\n")
+
+
+def test_a_block_for_types_that_held_one_import_goes_with_it():
+    target = "from typing import TYPE_CHECKING\n\nif TYPE_CHECKING:\n    from source import f\n\n\ndef g(x: 'f'): ...\n"
+    made = _moved("f", {"source.py": "class f: ...\n", "target.py": target}).documents["target.py"].text
+    assert made == "from typing import TYPE_CHECKING\n\n\ndef g(x: 'f'): ...\n\n\nclass f: ...\n"
+
+
+@pytest.mark.parametrize(
+    ("annotation", "is_fine"),
+    [("int", True), ("t.Optional[str]", True), ("C", True), ("int | None", False), ("list[int]", False), ("D", False), ("'D'", True)],
+)
+def test_annotations_that_are_evaluated_there_are_told_where_that_may_fail(annotation: str, *, is_fine: bool):
+    text = f"""from __future__ import annotations
+import typing as t
+from typing import TYPE_CHECKING
+from collections import Counter as C
+if TYPE_CHECKING:
+    from collections import deque as D
+
+
+def f(x: {annotation}): ...
+"""
+    found = _moved("f", {"source.py": text, "target.py": "x = 1\n"})
+    assert found.doubts == (
+        [] if is_fine else ["'source.py' does not evaluate annotations (from __future__ import annotations), and 'target.py' does"]
+    )
+    if is_fine:
+        exec(compile(found.documents["target.py"].text, "target.py", "exec", dont_inherit=True), {})
+
+
+def test_an_import_that_loads_what_registers_stays(tmp_path: Path):
+    files = {
+        "p/__init__.py": "",
+        "p/known.py": "KNOWN = []\n",
+        "p/handlers.py": "from p.known import KNOWN\n\nKNOWN.append('handler')\n\n\ndef handler(): ...\n",
+        "p/plain.py": "def plain(): ...\n",
+        "p/a.py": "from p.handlers import handler\n\n\ndef f():\n    return handler\n\n\ndef g(): ...\n",
+        "p/b.py": "from p.plain import plain\n\n\ndef f2():\n    return plain\n\n\ndef g2(): ...\n",
+        "main.py": "import p.a\nfrom p.known import KNOWN\n\nprint(KNOWN)\n",
+    }
+    root = write_tree(tmp_path / "work", files)
+    before = _output(root)
+    _done(root, "p.a.f", "p/new.py")
+    assert _output(root) == before
+    _done(root, "p.b.f2", "p/newer.py")
+    assert (root / "p/b.py").read_text(encoding="utf-8") == "def g2(): ...\n"

@@ -110,6 +110,22 @@ def circles(index: Index, scope: Scope, read: Mapping[str, Module], same: Collec
     return [f"modules would import each other in a circle: {told}{'; …' if len(closed) > _TOLD else ''}"]
 
 
+def no_longer_loaded(index: Index, scope: Scope, before: Module, after: Module) -> list[Module]:
+    """Modules of the workspace that were loaded with one, or with a package that it lies in, and are not any more."""
+    paths = _paths_of_modules(index)
+    parts = before.name.split(".")
+    starts = {before.path, *(path for number in range(1, len(parts)) if (path := paths.get(".".join(parts[:number]))))}
+    lost: set[str] = set()
+    for module, loses in ((before, True), (after, False)):
+        loaded = {path for start in starts for path in _reached(index, scope, {module.path: module}, start)}
+        lost = lost | loaded if loses else lost - loaded
+    return [module for path in sorted(lost) if (module := read_module(index, scope, path)) is not None]
+
+
+def is_of_the_workspace(index: Index, name: str) -> bool:
+    return name in _paths_of_modules(index)
+
+
 def in_place_of(index: Index, source: Module, target: Module, line: int) -> set[str]:
     """Paths that a new module may import and be imported as: where it loads nothing that its old module, as it was, had not loaded by then.
 

@@ -108,10 +108,40 @@ def needed_by(source: Module, target: Module, name: str, block: Block, doubts: l
         for used in sorted(free_names(item.text)):
             if not (used in BUILTINS and used not in source.bindings) and all(used != other.binds for other in needed):
                 needed += _imports_for(source, target, used, source.bindings.get(used, []), doubts)
-    lacks = source.has_future("annotations") and not target.has_future("annotations") and _has_annotations(block.nodes)
-    if lacks and not is_new:
+    lacks = source.has_future("annotations") and not target.has_future("annotations")
+    said = [item for node in block.nodes for item in _annotations(node)] if lacks else []
+    if said and not is_new and not all(_may_be_evaluated(item, target, needed) for item in said):
         doubts.append(f"'{source.path}' does not evaluate annotations (from __future__ import annotations), and '{target.path}' does")
-    return needed, lacks and is_new
+    return needed, bool(said) and is_new
+
+
+def _annotations(node: ast.stmt) -> list[ast.expr]:
+    found = [said for inner in ast.walk(node) for said in (getattr(inner, "annotation", None), getattr(inner, "returns", None))]
+    return [said for said in found if isinstance(said, ast.expr)]
+
+
+def _may_be_evaluated(said: ast.expr, target: Module, needed: Sequence[Needed]) -> bool:
+    """Whether an annotation is one that Python evaluates where the definition goes, in every version: names that are there, and
+    what `typing` subscripts.
+    """
+    match said:
+        case ast.Constant():
+            return True
+        case ast.Attribute(value=value):
+            return _may_be_evaluated(value, target, needed)
+        case ast.Name(id=name):
+            taken = [item for item in needed if item.binds == name]
+            if taken:
+                return not any(item.is_for_types or item.is_block for item in taken)
+            imported = [alias is not None for _, alias, _ in target.bindings.get(name, [])]
+            return name in BUILTINS if not imported else all(imported)
+        case ast.Subscript(value=value, slice=inner):
+            items = inner.elts if isinstance(inner, ast.Tuple | ast.List) else [inner]
+            first = dotted(value).partition(".")[0]
+            modules = {item.module for item in needed if item.binds == first}
+            return modules == {"typing"} and all(_may_be_evaluated(item, target, needed) for item in items)
+        case _:
+            return False
 
 
 def registering(source: Module, block: Block) -> str:
@@ -124,6 +154,23 @@ def registering(source: Module, block: Block) -> str:
             if not _is_of_the_library(source, said.partition(".")[0]):
                 return f"its {what} '{said or '…'}'"
     return ""
+
+
+def has_effects(module: Module) -> bool:
+    """Whether loading a module may do more than define what it defines: it calls or sets something, or may register a definition."""
+    for node in module.tree.body:
+        match node:
+            case ast.Expr(value=ast.Call() | ast.Await()):
+                return True
+            case ast.Assign(targets=targets) if any(not isinstance(item, ast.Name | ast.Tuple) for item in targets):
+                return True
+            case ast.For() | ast.With() | ast.While():
+                return True
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef() if registering(module, Block(0, 0, (node,))):
+                return True
+            case _:
+                pass
+    return False
 
 
 def _is_of_the_library(source: Module, name: str) -> bool:
@@ -209,15 +256,3 @@ def _own_imports(module: Module) -> list[ast.ImportFrom]:
 
 def said_of(alias: ast.alias) -> str:
     return f"{alias.name} as {alias.asname}" if alias.asname else alias.name
-
-
-def _has_annotations(nodes: Sequence[ast.stmt]) -> bool:
-    for node in nodes:
-        for inner in ast.walk(node):
-            if (
-                isinstance(inner, ast.AnnAssign)
-                or getattr(inner, "annotation", None) is not None
-                or getattr(inner, "returns", None) is not None
-            ):
-                return True
-    return False

@@ -161,6 +161,9 @@ class Module:
         """Takes one name out of a statement, or the whole statement where it is the only one."""
         if len(node.names) == 1:
             lines = (node.lineno - 1, (node.end_lineno or node.lineno) - 1)
+            around = self._only_one_in(node)
+            if around is not None:
+                return self.document.without_lines(around.lineno - 1, (around.end_lineno or around.lineno) - 1)
             if self.is_on_its_own_lines(node) and len(self.block_of(node)) > 1:
                 return Edit(start=(lines[0], 0), end=(lines[1] + 1, 0), new_text="")
             return Edit(start=self.start(node), end=self.end(node), new_text="pass")
@@ -168,6 +171,13 @@ class Module:
         if at + 1 < len(node.names):
             return Edit(start=self.start(alias), end=self.start(node.names[at + 1]), new_text="")
         return Edit(start=self.end(node.names[at - 1]), end=self.end(alias), new_text="")
+
+    def _only_one_in(self, node: ast.stmt) -> ast.If | None:
+        """The block for types that holds this statement alone."""
+        for one in self.tree.body:
+            if isinstance(one, ast.If) and one.body == [node] and not one.orelse and _is_for_types(one, one.body):
+                return one
+        return None
 
     def is_on_its_own_lines(self, node: ast.stmt) -> bool:
         return self.indent(node) == self.line(node.lineno - 1)[: node.col_offset] and not self._after(node)

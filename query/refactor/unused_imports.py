@@ -26,6 +26,17 @@ def no_longer_used(before: Module, after: Module) -> set[str]:
     return found
 
 
+def imported_from(module: Module, name: str) -> set[str]:
+    """Dotted names of what may be the modules that a module has a name from."""
+    found: set[str] = set()
+    for node, alias, _ in module.bindings.get(name, ()):
+        if isinstance(node, ast.ImportFrom) and alias is not None:
+            found |= {module.from_module(node), f"{module.from_module(node)}.{alias.name}"}
+        elif alias is not None:
+            found.add(alias.name)
+    return found
+
+
 def taken_by(user: Module, source: Module, names: Collection[str]) -> set[str]:
     """Those of the names that another module takes from the old one, or may."""
     found: set[str] = set()

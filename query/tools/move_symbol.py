@@ -267,14 +267,25 @@ def _moved(index: Index, scope: Scope, symbol: Symbol, route: _Route, *, keeps: 
 
 
 def _tidy(index: Index, scope: Scope, source: Module, found: Moved) -> None:
-    """Takes the imports out of the old module that only the definition used, unless others take them from there."""
+    """Takes the imports out of the old module that only the definition used, unless others take them from there.
+
+    Those of the workspace's own modules stay where something that has an effect would no longer be loaded.
+    """
+    from query.refactor.modules_around import is_of_the_workspace, no_longer_loaded
+    from query.refactor.moved_block import has_effects
     from query.refactor.python_module import Module
     from query.refactor.star_imports import taken_from
-    from query.refactor.unused_imports import no_longer_used, tidied
+    from query.refactor.unused_imports import imported_from, no_longer_used, tidied
 
-    after = Module(source.path, source.name, found.documents[source.path])
-    if (names := no_longer_used(source, after)) and (names := names - taken_from(index, scope, source, names)):
-        found.documents[source.path] = tidied(source, after, names)
+    moved = Module(source.path, source.name, found.documents[source.path])
+    names = no_longer_used(source, moved)
+    if not names or not (names := names - taken_from(index, scope, source, names)):
+        return
+    tidy = Module(source.path, source.name, tidied(source, moved, names))
+    if any(has_effects(module) for module in no_longer_loaded(index, scope, moved, tidy)):
+        names = {name for name in names if not any(is_of_the_workspace(index, said) for said in imported_from(moved, name))}
+        tidy = Module(source.path, source.name, tidied(source, moved, names))
+    found.documents[source.path] = tidy.document
 
 
 def _gaps(index: Index, symbol: Symbol) -> list[Reason]:
