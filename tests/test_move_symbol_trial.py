@@ -299,3 +299,21 @@ def test_an_import_that_loads_what_registers_stays(tmp_path: Path):
     assert _output(root) == before
     _done(root, "p.b.f2", "p/newer.py")
     assert (root / "p/b.py").read_text(encoding="utf-8") == "def g2(): ...\n"
+
+
+def test_what_a_choice_sets_goes_with_it():
+    choice = "try:\n    import nowhere_at_all\n    HAS = True\nexcept ImportError:\n    HAS = False\n"
+    found = _moved("f", {"source.py": f"{choice}\n\ndef f():\n    return HAS\n"})
+    assert (found.documents["target.py"].text, found.doubts) == (f"{choice}\n\ndef f():\n    return HAS\n", [])
+
+
+@pytest.mark.parametrize(
+    ("text", "target", "made"),
+    [
+        ("def f(): ...\n", "import os\nx = f()\n", "import os\n\n\ndef f(): ...\n\n\nx = f()\n"),
+        ("f = 1\n", "import os\n\nx = f\n", "import os\n\nf = 1\nx = f\n"),
+        ("f = 1\n", "import os\n\n\ndef g(x=f): ...\n", "import os\n\n\nf = 1\n\n\ndef g(x=f): ...\n"),
+    ],
+)
+def test_a_definition_before_its_first_use_is_as_far_apart_as_others(text: str, target: str, made: str):
+    assert _moved("f", {"source.py": text, "target.py": f"from source import f\n{target}"}).documents["target.py"].text == made

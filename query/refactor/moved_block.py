@@ -196,12 +196,12 @@ def _is_of_the_library(source: Module, name: str) -> bool:
 def _imports_for(source: Module, target: Module, used: str, binds: Sequence[Binding], doubts: list[str]) -> list[Needed]:
     aliases = [binding for binding in binds if binding.alias is not None]
     at_top = {id(node) for node in source.tree.body}
-    is_chosen = any(not binding.is_for_types and id(binding.node) not in at_top for binding in aliases)
+    is_chosen = any(not binding.is_for_types and id(binding.node) not in at_top for binding in binds)
     if is_chosen and (choice := _choice(source, binds)) is not None:
         text = "\n".join(source.line(number) for number in range(choice.lineno - 1, choice.end_lineno or choice.lineno))
         return [Needed(text, "", "", used, choice.lineno, is_for_types=False, is_block=True)]
     if not aliases or len(aliases) < len(binds) or is_chosen:
-        if not is_chosen and sum(1 for binding in binds if binding.alias is None) > 1:
+        if sum(1 for binding in binds if binding.alias is None) > 1:
             doubts.append(f"it uses '{used}', which '{source.path}' binds in several places: what it is later is not seen there")
         written = relative(source.name, target.package) if _has_dots(source, target) else source.name
         for_types = bool(binds) and all(binding.is_for_types for binding in binds)

@@ -25,6 +25,8 @@ _DOTTED = re.compile(r"(?<![\w.])([^\W\d]\w*(?:\.\w+)*)\.\Z")
 _LONGEST = 500
 """Characters of a dotted name."""
 _PAIR = 2
+_APART = 2
+"""Blank lines around a definition."""
 _FROM = re.compile(r"from[ \t]*(\.(?:[ \t]*\.)*(?:[ \t]*(?!import\b)[^\W\d]\w*(?:\.\w+)*)?)")
 
 
@@ -264,7 +266,10 @@ def _insertion(target: Module, name: str, text: str) -> Edit:
             line = min([node.lineno, *(item.lineno for item in getattr(node, "decorator_list", ()))]) - 1
             while line > 0 and target.line(line - 1).startswith("#"):
                 line -= 1
-            return Edit(start=(line, 0), end=(line, 0), new_text=f"{text}\n\n\n")
+            blank = next((above for above in range(line) if target.line(line - 1 - above).strip()), line)
+            before = "\n" * max(0, _APART - blank) if line > blank and _is_definition(text) else ""
+            after = "\n" * (_APART if _is_definition(text) or not isinstance(node, ast.Assign | ast.AnnAssign | ast.Expr) else 0)
+            return Edit(start=(line, 0), end=(line, 0), new_text=f"{before}{text}\n{after}")
     last = len(target.document.lines) - 1
     used = last
     while used > 0 and not target.line(used).strip():
@@ -272,6 +277,10 @@ def _insertion(target: Module, name: str, text: str) -> Edit:
     if not target.line(used).strip():  # an empty text
         return Edit(start=(0, 0), end=target.end_of_line(last), new_text=f"{text}\n")
     return Edit(start=target.end_of_line(used), end=target.end_of_line(last), new_text=f"\n\n\n{text}\n")
+
+
+def _is_definition(text: str) -> bool:
+    return isinstance(ast.parse(text).body[0], ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
 
 
 def _new_text(needed: Sequence[Needed], text: str, *, futures: bool, own: str) -> str:
