@@ -309,7 +309,7 @@ def test_what_is_known_for_types_only_stays_so():
     text = "from typing import TYPE_CHECKING\n\nif TYPE_CHECKING:\n    P = 1\n    Q = 2\n\n\ndef f(x: 'P') -> 'Q': ...\n"
     found = _moved("f", {"source.py": text, "target.py": "import os\n\n\ndef g(): ...\n"})
     assert found.documents["target.py"].text == (
-        "import os\nfrom typing import TYPE_CHECKING\n\nif TYPE_CHECKING:\n    from source import P\n    from source import Q\n"
+        "import os\nfrom typing import TYPE_CHECKING\n\nif TYPE_CHECKING:\n    from source import P, Q\n"
         "\n\ndef g(): ...\n\n\ndef f(x: 'P') -> 'Q': ...\n"
     )
 

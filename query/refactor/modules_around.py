@@ -24,20 +24,41 @@ def called(index: Index, name: str) -> list[str]:
     return [path for path, module in modules(index, "", _MOST_MODULES) if module == name and path.endswith(".py")]
 
 
+def every_module(index: Index) -> list[str]:
+    """Paths of all modules of Python."""
+    return [path for path, _ in modules(index, "", _MOST_MODULES) if path.endswith(".py")]
+
+
 def name_of_new(index: Index, path: str) -> str:
-    """How a new file will be imported, by what lies beside it or in a folder above; empty where nothing does."""
+    """How a new file will be imported, as what lies in its folder or nearest to it is; empty where nothing could import it."""
     folder, _, base = path.rpartition("/")
-    below = [base.removesuffix(".py")]
+    below = [part for part in [base.removesuffix(".py")] if part != "__init__"]
     while True:
-        for known, module in modules(index, folder, _MOST_MODULES):
+        names = modules(index, folder, _MOST_MODULES)
+        for known, module in names:
             if known.rpartition("/")[0] == folder and known.endswith(".py"):
                 parent = module if known.endswith("/__init__.py") or known == "__init__.py" else module.rpartition(".")[0]
-                parts = [part for part in [parent, *below] if part and part != "__init__"]
-                return ".".join(parts) if all(part.isidentifier() for part in below) else ""
+                return _joined([*parent.split("."), *below] if parent else below)
+        for known, module in names:
+            root = _root_of(known, module) if known.endswith(".py") else None
+            around = folder.split("/") if folder else []
+            if root is not None and around[: len(root)] == root:
+                return _joined([*around[len(root) :], *below])
         if not folder:
-            return ".".join(below) if all(part.isidentifier() for part in below) else ""
+            return _joined(below)
         folder, _, last = folder.rpartition("/")
         below.insert(0, last)
+
+
+def _joined(parts: list[str]) -> str:
+    return ".".join(parts) if all(part.isidentifier() for part in parts) else ""
+
+
+def _root_of(path: str, module: str) -> list[str] | None:
+    """The folder that a module's dotted name begins in; none where its name does not follow from its path."""
+    parts = path.removesuffix(".py").removesuffix("/__init__").split("/")
+    said = module.split(".")
+    return parts[: -len(said)] if module and parts[-len(said) :] == said else None
 
 
 def patches(index: Index, source: Module, names: Collection[str]) -> list[str]:
@@ -63,20 +84,23 @@ def patches(index: Index, source: Module, names: Collection[str]) -> list[str]:
     return [*told, *([f"whether {listed(unread)} set {used} is not known"] if unread else [])]
 
 
-def circles(index: Index, scope: Scope, read: Mapping[str, Module]) -> list[str]:
+def circles(index: Index, scope: Scope, read: Mapping[str, Module], same: Collection[str] = ()) -> list[str]:
     """New imports that lead back to where they begin, by what modules import when they are loaded.
 
     Args:
-        read: what is written, by path.
+        read: what is written, by path. same: paths that may be imported: a circle by them is one that there was.
     """
     paths = _paths_of_modules(index)
     closed: list[tuple[str, str]] = []
+    reached: dict[str, set[str]] = {}
     for path, module in sorted(read.items()):
-        before = _read_module(index, scope, path)
+        before = read_module(index, scope, path)
         new = module.loads() - (before.loads() if before is not None else set())
         added = {other for name in new if (other := paths.get(name, "") or _path_of(read, name)) and other != path}
-        for other in sorted(added):
-            loaded = _reached(index, scope, read, other)
+        for other in sorted(added.difference(same)):
+            if other not in reached:
+                reached[other] = _reached(index, scope, read, other)
+            loaded = reached[other]
             if len(loaded) >= _MOST_LOADED:
                 return [f"whether '{path}' may import '{other}' is not known: that one loads more modules than are looked through"]
             closed += [(path, other)] if path in loaded else []
@@ -84,6 +108,34 @@ def circles(index: Index, scope: Scope, read: Mapping[str, Module]) -> list[str]
         return []
     told = "; ".join(f"'{path}' would import '{imported}', which leads back to it" for path, imported in closed[:_TOLD])
     return [f"modules would import each other in a circle: {told}{'; …' if len(closed) > _TOLD else ''}"]
+
+
+def no_longer_loaded(index: Index, scope: Scope, before: Module, after: Module) -> list[Module]:
+    """Modules of the workspace that were loaded with one, or with a package that it lies in, and are not any more."""
+    paths = _paths_of_modules(index)
+    parts = before.name.split(".")
+    starts = {before.path, *(path for number in range(1, len(parts)) if (path := paths.get(".".join(parts[:number]))))}
+    lost: set[str] = set()
+    for module, loses in ((before, True), (after, False)):
+        loaded = {path for start in starts for path in _reached(index, scope, {module.path: module}, start)}
+        lost = lost | loaded if loses else lost - loaded
+    return [module for path in sorted(lost) if (module := read_module(index, scope, path)) is not None]
+
+
+def is_of_the_workspace(index: Index, name: str) -> bool:
+    return name in _paths_of_modules(index)
+
+
+def in_place_of(index: Index, source: Module, target: Module, line: int) -> set[str]:
+    """Paths that a new module may import and be imported as: where it loads nothing that its old module, as it was, had not loaded by then.
+
+    Args:
+        line: of the definition in the old module, 1-based.
+    """
+    paths = _paths_of_modules(index)
+    loaded = {path for name in source.loads(line) if (path := paths.get(name))} | {source.path}
+    loads = {path for name in target.loads() if (path := paths.get(name))}
+    return {target.path, *loads} if loads <= loaded else set()
 
 
 def _path_of(read: Mapping[str, Module], name: str) -> str:
@@ -103,7 +155,7 @@ def _reached(index: Index, scope: Scope, read: Mapping[str, Module], start: str)
     seen, waiting = {start}, [start]
     while waiting and len(seen) < _MOST_LOADED:
         path = waiting.pop()
-        module = read.get(path) or _read_module(index, scope, path)
+        module = read.get(path) or read_module(index, scope, path)
         for name in module.loads() if module is not None else ():
             if (other := paths.get(name, "") or _path_of(read, name)) and other not in seen:
                 seen.add(other)
@@ -111,7 +163,7 @@ def _reached(index: Index, scope: Scope, read: Mapping[str, Module], start: str)
     return seen
 
 
-def _read_module(index: Index, scope: Scope, path: str) -> Module | None:
+def read_module(index: Index, scope: Scope, path: str) -> Module | None:
     def read() -> Module | None:
         content, known = scope.read(path), contents(index, [path])
         try:

@@ -37,6 +37,11 @@ def block_of(source: Module, name: str) -> Block:
     together = last - first + 1 == len(nodes) and all(isinstance(node, _DEFINITIONS) for node in nodes)
     if (len(nodes) > 1 and not together) or len(binds) != len(nodes):
         raise EditRefused(f"'{name}' is bound in several places of '{source.path}', and would be only in one after a move")
+    if isinstance(nodes[-1], ast.Assign | ast.AnnAssign) and last + 1 < len(source.tree.body):
+        below = source.tree.body[last + 1]
+        if isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant) and isinstance(below.value.value, str):
+            nodes.append(below)  # what documents a variable
+            last += 1
     begin = min([nodes[0].lineno, *(item.lineno for item in getattr(nodes[0], "decorator_list", ()))]) - 1
     end = (nodes[-1].end_lineno or nodes[-1].lineno) - 1
     around = [*source.tree.body[max(0, first - 1) : first], *source.tree.body[last + 1 : last + 2]]
@@ -66,6 +71,7 @@ class Needed(NamedTuple):
     """A name that the definition takes from around it. `module`: dotted; `text`: the statement that binds it in the new module.
 
     name: as a `from` statement lists it. line: of the import in the old module, for the order; of its own names the last.
+    is_block: `text` is a whole statement that chooses among imports, such as `try: import a` … `except ImportError: a = None`.
     """
 
     text: str
@@ -74,6 +80,7 @@ class Needed(NamedTuple):
     binds: str
     line: int
     is_for_types: bool
+    is_block: bool = False
 
 
 def needed_by(source: Module, target: Module, name: str, block: Block, doubts: list[str], *, is_new: bool) -> tuple[list[Needed], bool]:
@@ -97,10 +104,44 @@ def needed_by(source: Module, target: Module, name: str, block: Block, doubts: l
             doubts.append(f"it uses '{used}', which '{source.path}' does not bind")
         else:
             needed += _imports_for(source, target, used, binds, doubts)
-    lacks = source.has_future("annotations") and not target.has_future("annotations") and _has_annotations(block.nodes)
-    if lacks and not is_new:
+    for item in [item for item in needed if item.is_block]:
+        for used in sorted(free_names(item.text)):
+            if not (used in BUILTINS and used not in source.bindings) and all(used != other.binds for other in needed):
+                needed += _imports_for(source, target, used, source.bindings.get(used, []), doubts)
+    lacks = source.has_future("annotations") and not target.has_future("annotations")
+    said = [item for node in block.nodes for item in _annotations(node)] if lacks else []
+    if said and not is_new and not all(_may_be_evaluated(item, target, needed) for item in said):
         doubts.append(f"'{source.path}' does not evaluate annotations (from __future__ import annotations), and '{target.path}' does")
-    return needed, lacks and is_new
+    return needed, bool(said) and is_new
+
+
+def _annotations(node: ast.stmt) -> list[ast.expr]:
+    found = [said for inner in ast.walk(node) for said in (getattr(inner, "annotation", None), getattr(inner, "returns", None))]
+    return [said for said in found if isinstance(said, ast.expr)]
+
+
+def _may_be_evaluated(said: ast.expr, target: Module, needed: Sequence[Needed]) -> bool:
+    """Whether an annotation is one that Python evaluates where the definition goes, in every version: names that are there, and
+    what `typing` subscripts.
+    """
+    match said:
+        case ast.Constant():
+            return True
+        case ast.Attribute(value=value):
+            return _may_be_evaluated(value, target, needed)
+        case ast.Name(id=name):
+            taken = [item for item in needed if item.binds == name]
+            if taken:
+                return not any(item.is_for_types or item.is_block for item in taken)
+            imported = [alias is not None for _, alias, _ in target.bindings.get(name, [])]
+            return name in BUILTINS if not imported else all(imported)
+        case ast.Subscript(value=value, slice=inner):
+            items = inner.elts if isinstance(inner, ast.Tuple | ast.List) else [inner]
+            first = dotted(value).partition(".")[0]
+            modules = {item.module for item in needed if item.binds == first}
+            return modules == {"typing"} and all(_may_be_evaluated(item, target, needed) for item in items)
+        case _:
+            return False
 
 
 def registering(source: Module, block: Block) -> str:
@@ -113,6 +154,23 @@ def registering(source: Module, block: Block) -> str:
             if not _is_of_the_library(source, said.partition(".")[0]):
                 return f"its {what} '{said or '…'}'"
     return ""
+
+
+def has_effects(module: Module) -> bool:
+    """Whether loading a module may do more than define what it defines: it calls or sets something, or may register a definition."""
+    for node in module.tree.body:
+        match node:
+            case ast.Expr(value=ast.Call() | ast.Await()):
+                return True
+            case ast.Assign(targets=targets) if any(not isinstance(item, ast.Name | ast.Tuple) for item in targets):
+                return True
+            case ast.For() | ast.With() | ast.While():
+                return True
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef() if registering(module, Block(0, 0, (node,))):
+                return True
+            case _:
+                pass
+    return False
 
 
 def _is_of_the_library(source: Module, name: str) -> bool:
@@ -137,10 +195,15 @@ def _is_of_the_library(source: Module, name: str) -> bool:
 
 def _imports_for(source: Module, target: Module, used: str, binds: Sequence[Binding], doubts: list[str]) -> list[Needed]:
     aliases = [binding for binding in binds if binding.alias is not None]
-    if not aliases or len(aliases) < len(binds):
+    at_top = {id(node) for node in source.tree.body}
+    is_chosen = any(not binding.is_for_types and id(binding.node) not in at_top for binding in binds)
+    if is_chosen and (choice := _choice(source, binds)) is not None:
+        text = "\n".join(source.line(number) for number in range(choice.lineno - 1, choice.end_lineno or choice.lineno))
+        return [Needed(text, "", "", used, choice.lineno, is_for_types=False, is_block=True)]
+    if not aliases or len(aliases) < len(binds) or is_chosen:
         if sum(1 for binding in binds if binding.alias is None) > 1:
             doubts.append(f"it uses '{used}', which '{source.path}' binds in several places: what it is later is not seen there")
-        written = relative(source.name, target.package) if source.says_relative else source.name
+        written = relative(source.name, target.package) if _has_dots(source, target) else source.name
         for_types = bool(binds) and all(binding.is_for_types for binding in binds)
         return [Needed(f"from {written} import {used}", source.name, used, used, sys.maxsize, for_types)]
     made: list[Needed] = []
@@ -156,22 +219,40 @@ def _imports_for(source: Module, target: Module, used: str, binds: Sequence[Bind
                         f"'{source.path}' has '{alias.name}' of '{target.path}' as '{alias.asname}', which it is not called there"
                     )
                 continue
-            written = relative(module, target.package) if node.level else module
+            is_own = module.partition(".")[0] == target.name.partition(".")[0]
+            with_dots = _has_dots(source, target) if is_own and _own_imports(target) else bool(node.level)
+            written = relative(module, target.package) if with_dots else module
             made.append(Needed(f"from {written} import {said_of(alias)}", module, said_of(alias), used, node.lineno, is_for_types))
     return made
 
 
+def _choice(source: Module, binds: Sequence[Binding]) -> ast.stmt | None:
+    """The one statement that chooses among imports of a name, and does nothing else, so that another module can say the same."""
+    around = [node for node in source.tree.body if any(inner is binding.node for binding in binds for inner in ast.walk(node))]
+    if len(around) != 1 or not isinstance(around[0], ast.If | ast.Try):
+        return None
+    for node in ast.walk(around[0]):
+        if isinstance(node, ast.stmt) and node is not around[0]:
+            is_plain = isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant | ast.Name)
+            is_import = isinstance(node, ast.Import) or (isinstance(node, ast.ImportFrom) and not node.level)
+            if not (is_plain or is_import or isinstance(node, ast.If | ast.Try | ast.Pass)):
+                return None
+    inside = {id(node) for node in ast.walk(around[0])}
+    made = {node.id for node in ast.walk(around[0]) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    is_alone = all(id(node) in inside for name in made for node, _, _ in source.bindings.get(name, []))
+    return around[0] if is_alone else None
+
+
+def _has_dots(source: Module, target: Module) -> bool:
+    """Whether the new module says imports of its package with dots: as it does already, else as the old one does."""
+    own = _own_imports(target)
+    return any(node.level for node in own) if own else source.says_relative
+
+
+def _own_imports(module: Module) -> list[ast.ImportFrom]:
+    top = module.name.partition(".")[0]
+    return [node for node in module.imports if isinstance(node, ast.ImportFrom) and module.from_module(node).partition(".")[0] == top]
+
+
 def said_of(alias: ast.alias) -> str:
     return f"{alias.name} as {alias.asname}" if alias.asname else alias.name
-
-
-def _has_annotations(nodes: Sequence[ast.stmt]) -> bool:
-    for node in nodes:
-        for inner in ast.walk(node):
-            if (
-                isinstance(inner, ast.AnnAssign)
-                or getattr(inner, "annotation", None) is not None
-                or getattr(inner, "returns", None) is not None
-            ):
-                return True
-    return False

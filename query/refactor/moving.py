@@ -17,9 +17,16 @@ from indexer.errors import EditRefused
 from indexer.text import index_to_utf16
 from query.answers.paths import listed
 from query.edits.text import Document, Edit
+from query.refactor.import_edits import imports_for_types, indented, joined, one_more_import, together
 from query.refactor.moved_block import Block, Needed, block_of, needed_by, registering, said_of
-from query.refactor.python_module import BUILTINS, Binding, Import, Module, Position, dotted, relative
+from query.refactor.python_module import BUILTINS, Binding, Import, Module, Position, dotted, literal_all, relative
 
+_DOTTED = re.compile(r"(?<![\w.])([^\W\d]\w*(?:\.\w+)*)\.\Z")
+_LONGEST = 500
+"""Characters of a dotted name."""
+_PAIR = 2
+_APART = 2
+"""Blank lines around a definition."""
 _FROM = re.compile(r"from[ \t]*(\.(?:[ \t]*\.)*(?:[ \t]*(?!import\b)[^\W\d]\w*(?:\.\w+)*)?)")
 
 
@@ -37,6 +44,7 @@ class Moved:
     documents: by path, what is written. doubts: why that may be broken code. left: uses that could not be rewritten.
     takes: names of the old module's that the definition uses. registers: what may have an effect when it is defined (a decorator, a
         base); empty for nothing. set_from: documents that set the name in the old module, or name it in a string, as patches do.
+        is_public: the old module listed it as its own. line: where it stood there, 1-based.
     """
 
     documents: dict[str, Document] = field(default_factory=dict[str, Document])
@@ -45,6 +53,8 @@ class Moved:
     takes: frozenset[str] = frozenset()
     registers: str = ""
     set_from: set[str] = field(default_factory=set[str])
+    is_public: bool = False
+    line: int = 0
 
 
 def moved(
@@ -57,6 +67,7 @@ def moved(
     is_new: bool,
     keeps: bool,
     others: Mapping[str, Document] = {},
+    hands_on: Collection[str] = (),
 ) -> Moved:
     """The texts after a move.
 
@@ -66,11 +77,13 @@ def moved(
         users: other modules that name it. places: by path, where it is named, source and target too.
         keeps: the old module goes on having the name, by importing it.
         others: texts that are no Python and name it, such as manifests.
+        hands_on: paths of users that have it by a star, from which others take it.
     Raises:
         EditRefused: it cannot be moved by its text.
     """
     found = Moved()
     block = block_of(source, name)
+    found.line = block.first + 1
     if not is_new and name in target.bindings and not _is_import_of(target, name, source):
         raise EditRefused(f"'{target.path}' has a '{name}' already")
     needed, futures = needed_by(source, target, name, block, found.doubts, is_new=is_new)
@@ -82,7 +95,9 @@ def moved(
         )
     _in_target(source, target, name, block, needed, futures, places.get(target.path, ()), found, is_new=is_new)
     for user in users:
-        _in_user(user, source, target, name, places.get(user.path, ()), found, remains=remaining)
+        _in_user(user, source, target, name, places.get(user.path, ()), found, remains=remaining, hands_on=user.path in hands_on)
+        if user.path in hands_on and not remaining and found.is_public and _makes_all(user):
+            found.doubts.append(f"'{user.path}' makes its __all__ as it runs, and may no longer list '{name}' there")
     for path, document in others.items():
         edits = [
             edit for place in places.get(path, ()) if (edit := _in_text(path, document, source, target, name, place, found)) is not None
@@ -92,7 +107,8 @@ def moved(
     found.set_from -= others.keys()
     if _reads(source, name, block) and found.set_from:
         told = "that module goes on using it, and has its own name for it"
-        found.doubts.append(f"{listed(sorted(found.set_from))} set it in '{source.path}', or patch it there: {told}")
+        paths = listed(sorted(found.set_from))
+        found.doubts.append(f"{paths} set it in '{source.path}', or name it in a string, as a patch does: {told}")
     found.takes, found.registers = frozenset(item.binds for item in needed), registering(source, block)
     return found
 
@@ -114,10 +130,11 @@ def _in_source(source: Module, target: Module, name: str, block: Block, places: 
             edits += [edit] if edit is not None else []
     if remains:
         written = relative(target.name, source.package) if source.says_relative else target.name
-        edits.append(_import_edit(source, target, f"from {written} import {name}", name))
+        edits.append(one_more_import(source, f"from {written} import {name}", target.name, name))
     elif listed is not None:
+        found.is_public = True
         edits.append(_out_of_list(source, listed))
-    found.documents[source.path] = source.document.edited(_joined(edits), f"'{source.path}'")
+    found.documents[source.path] = source.document.edited(joined(edits), f"'{source.path}'")
     return remains
 
 
@@ -132,15 +149,15 @@ def _reads(source: Module, name: str, block: Block) -> set[Position]:
 
 def _listed_in_all(module: Module, name: str) -> ast.Constant | None:
     for node in module.tree.body:
-        if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign):
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            if any(isinstance(item, ast.Name) and item.id == "__all__" for item in targets) and isinstance(
-                node.value, ast.List | ast.Tuple
-            ):
-                for item in node.value.elts:
-                    if isinstance(item, ast.Constant) and item.value == name:
-                        return item
+        found = literal_all(node)
+        for item in found.elts if found is not None else ():
+            if isinstance(item, ast.Constant) and item.value == name:
+                return item
     return None
+
+
+def _makes_all(module: Module) -> bool:
+    return len(module.bindings.get("__all__", ())) > sum(literal_all(node) is not None for node in module.tree.body)
 
 
 def _is_within(module: Module, item: ast.Constant | None, place: Position) -> bool:
@@ -152,10 +169,37 @@ def _out_of_list(module: Module, item: ast.Constant) -> Edit:
     start, end = module.start(item), module.end(item)
     line = module.line(start[0])
     rest = line[end[1] :] if line.isascii() else ""
-    if line.isascii() and not line[: start[1]].strip() and rest.strip() in (",", ""):
+    whole = next(found for node in module.tree.body if (found := literal_all(node)) is not None and item in found.elts)
+    if isinstance(whole, ast.Tuple) and len(whole.elts) == _PAIR:
+        other = next(one for one in whole.elts if one is not item)
+        said = ast.get_source_segment(module.document.text, other)
+        return Edit(start=module.start(whole), end=module.end(whole), new_text=f"({said},)")
+    if line.isascii() and not line[: start[1]].strip() and rest.partition("#")[0].strip() in (",", ""):
         return Edit(start=(start[0], 0), end=(end[0] + 1, 0), new_text="")
+    at = whole.elts.index(item)
+    if at and at + 1 == len(whole.elts):
+        return Edit(start=module.end(whole.elts[at - 1]), end=end, new_text="")
     after = len(rest) - len(rest.lstrip(", ")) if rest else 0
     return Edit(start=start, end=(end[0], end[1] + after), new_text="")
+
+
+def _into_list(module: Module, name: str) -> list[Edit]:
+    """Adds a name to what a module lists as its own, in order where the others are."""
+    whole = next((found for node in module.tree.body if (found := literal_all(node)) is not None), None)
+    known = [item for item in whole.elts if isinstance(item, ast.Constant)] if whole is not None else []
+    if whole is None or not known or len(known) != len(whole.elts) or any(item.value == name for item in known):
+        return []
+    values = [str(item.value) for item in known]
+    first = known[0]
+    mark = (ast.get_source_segment(module.document.text, first) or "'")[0]
+    own_line = module.line(first.lineno - 1)[: first.col_offset]
+    apart = f",\n{own_line}" if not own_line.strip() else ", "
+    quoted = f"{mark}{name}{mark}"
+    if values == sorted(values) and name < values[-1]:
+        before = module.start(next(item for item in known if str(item.value) > name))
+        return [Edit(start=before, end=before, new_text=f"{quoted}{apart}")]
+    end = module.end(known[-1])
+    return [Edit(start=end, end=end, new_text=f"{apart}{quoted}")]
 
 
 def _in_target(
@@ -164,7 +208,9 @@ def _in_target(
 ) -> None:  # fmt: skip
     text = _text_there(source, target, block)
     if is_new:
-        found.documents[target.path] = Document(text=_new_text(needed, text, futures=futures, own=source.name.partition(".")[0]))
+        made = _new_text(needed, text, futures=futures, own=source.name.partition(".")[0])
+        newline = "\r\n" if "\r\n" in source.document.text else "\n"
+        found.documents[target.path] = Document(text=made.replace("\n", newline))
         return
     edits: list[Edit] = []
     for node in target.imports:
@@ -174,20 +220,26 @@ def _in_target(
                     raise EditRefused(f"'{target.path}' has '{name}' as '{alias.asname}'; write it by its own name there first")
                 edits.append(target.without(node, alias))
     edits += _attributes(target, source, target, name, places, found)
-    target = Module(target.path, target.name, target.document.edited(_joined(edits), f"'{target.path}'"))
+    edits += _into_list(target, name) if found.is_public else []
+    target = Module(target.path, target.name, target.document.edited(joined(edits), f"'{target.path}'"))
     edits = []
     types: list[str] = []
-    for item in needed:
-        if any(_is_same(target, binding, item) for binding in target.bindings.get(item.binds, [])):
+    for item in sorted(needed, key=lambda item: item.is_block):
+        if item.is_block:
+            if any(ast.unparse(node) == ast.unparse(ast.parse(item.text)) for node in target.tree.body):
+                continue
+        elif any(_is_same(target, binding, item) and _serves(target, binding, item) for binding in target.bindings.get(item.binds, [])):
             continue
-        if item.binds in target.bindings and not item.text.startswith(f"import {item.binds}."):
+        if any(not _is_same(target, binding, item) for binding in target.bindings.get(item.binds, [])) and (
+            not item.text.startswith(f"import {item.binds}.")
+        ):
             raise EditRefused(f"it uses '{item.binds}' of '{source.path}', and '{target.path}' has another '{item.binds}'")
         if item.is_for_types:
             types.append(item.text)
         else:
-            edits.append(_import_edit(target, target, item.text, item.name))
-    edits += _for_types(target, types) if types else []
-    target = Module(target.path, target.name, target.document.edited(_joined(edits), f"'{target.path}'"))
+            edits.append(one_more_import(target, item.text, item.module if item.name else "", item.name))
+    edits += imports_for_types(target, types) if types else []
+    target = Module(target.path, target.name, target.document.edited(joined(edits), f"'{target.path}'"))
     found.documents[target.path] = target.document.edited([_insertion(target, name, text)], f"'{target.path}'")
 
 
@@ -214,7 +266,10 @@ def _insertion(target: Module, name: str, text: str) -> Edit:
             line = min([node.lineno, *(item.lineno for item in getattr(node, "decorator_list", ()))]) - 1
             while line > 0 and target.line(line - 1).startswith("#"):
                 line -= 1
-            return Edit(start=(line, 0), end=(line, 0), new_text=f"{text}\n\n\n")
+            blank = next((above for above in range(line) if target.line(line - 1 - above).strip()), line)
+            before = "\n" * max(0, _APART - blank) if line > blank and _is_definition(text) else ""
+            after = "\n" * (_APART if _is_definition(text) or not isinstance(node, ast.Assign | ast.AnnAssign | ast.Expr) else 0)
+            return Edit(start=(line, 0), end=(line, 0), new_text=f"{before}{text}\n{after}")
     last = len(target.document.lines) - 1
     used = last
     while used > 0 and not target.line(used).strip():
@@ -224,10 +279,14 @@ def _insertion(target: Module, name: str, text: str) -> Edit:
     return Edit(start=target.end_of_line(used), end=target.end_of_line(last), new_text=f"\n\n\n{text}\n")
 
 
+def _is_definition(text: str) -> bool:
+    return isinstance(ast.parse(text).body[0], ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+
+
 def _new_text(needed: Sequence[Needed], text: str, *, futures: bool, own: str) -> str:
     """A module of the imports, by groups (the standard library, others, its own package), and the definition."""
     groups: dict[int, list[str]] = {}
-    for item in sorted((item for item in needed if not item.is_for_types), key=lambda item: item.line):
+    for item in sorted((item for item in needed if not item.is_for_types and not item.is_block), key=lambda item: item.line):
         first = item.text.split()[1].partition(".")[0]
         group = 2 if item.text.split()[1].startswith(".") or first == own else 0 if first in sys.stdlib_module_names else 1
         groups.setdefault(group, []).append(item.text)
@@ -235,14 +294,17 @@ def _new_text(needed: Sequence[Needed], text: str, *, futures: bool, own: str) -
     if types and not any("TYPE_CHECKING" in line for line in groups.get(0, [])):
         groups.setdefault(0, []).append("from typing import TYPE_CHECKING")
     parts = ["from __future__ import annotations"] if futures else []
-    parts += ["\n".join(dict.fromkeys(groups[group])) for group in sorted(groups)]
+    parts += ["\n".join(together(groups[group])) for group in sorted(groups)]
+    parts += dict.fromkeys(item.text for item in needed if item.is_block)
     if types:
-        parts.append("\n".join(["if TYPE_CHECKING:", *(f"    {line}" for line in dict.fromkeys(types))]))
+        parts.append("\n".join(["if TYPE_CHECKING:", *indented(together(types))]))
     head = "\n\n".join(parts)
     return f"{head}\n\n\n{text}\n" if head else f"{text}\n"
 
 
-def _in_user(user: Module, source: Module, target: Module, name: str, places: Collection[Position], found: Moved, *, remains: bool) -> None:
+def _in_user(
+    user: Module, source: Module, target: Module, name: str, places: Collection[Position], found: Moved, *, remains: bool, hands_on: bool
+) -> None:  # fmt: skip
     edits: list[Edit] = []
     for node in user.imports:
         if not isinstance(node, ast.ImportFrom) or user.from_module(node) != source.name:
@@ -250,27 +312,31 @@ def _in_user(user: Module, source: Module, target: Module, name: str, places: Co
         for alias in node.names:
             if alias.name == name:
                 edits += _import_moved(user, node, alias, target)
-            elif alias.name == "*" and not remains and any(_is_name(user, place) for place in places):
+            elif alias.name == "*" and not remains and (hands_on or any(_is_name(user, place) for place in places)):
                 written = relative(target.name, user.package) if node.level else target.name
                 edits.append(user.after(node, f"from {written} import {name}"))
     edits += _attributes(user, source, target, name, places, found)
     if not edits:
         return
-    found.documents[user.path] = user.document.edited(_joined(edits), f"'{user.path}'")
+    found.documents[user.path] = user.document.edited(joined(edits), f"'{user.path}'")
 
 
 def _is_name(user: Module, place: Position) -> bool:
-    return any(isinstance(node, ast.Name) and user.start(node) == place for node in ast.walk(user.tree))
+    return any(isinstance(node, ast.Name) and user.start(node) == place for node in ast.walk(user.tree)) or any(
+        _is_within(user, item, place) for item in user.quoted
+    )
 
 
 def _import_moved(user: Module, node: ast.ImportFrom, alias: ast.alias, target: Module) -> list[Edit]:
     """An import from the old module as one from the new one."""
     written = relative(target.name, user.package) if node.level else target.name
-    if len(node.names) == 1:
-        return [Edit(start=user.start(node), end=user.end(node), new_text=f"from {written} import {said_of(alias)}")]
     there = _statement_from(user, target.name, beside=node)
-    more = user.and_also(there, said_of(alias)) if there is not None else user.after(node, f"from {written} import {said_of(alias)}")
-    return [user.without(node, alias), more]
+    if there is not None:
+        return [user.without(node, alias), user.and_also(there, said_of(alias))]
+    text = f"from {written} import {said_of(alias)}"
+    if len(node.names) == 1:
+        return [Edit(start=user.start(node), end=user.end(node), new_text=text)]
+    return [user.without(node, alias), user.beside(node, text)]
 
 
 def _statement_from(module: Module, name: str, beside: ast.stmt) -> ast.ImportFrom | None:
@@ -296,34 +362,45 @@ def _attributes(user: Module, source: Module, target: Module, name: str, places:
         node = by_end.get((place[0], place[1] + width))
         if place in plain or any(_is_within(user, item, place) for item in (listed, *quoted)):
             continue
-        if node is None:
+        if node is not None:
+            said, start, end = dotted(node.value), user.start(node), user.end(node)
+        elif any(_is_within(user, item, place) for item in user.quoted) and (said := _before(user, place)):
+            start, end = (place[0], place[1] - len(said) - 1), (place[0], place[1] + width)
+        else:
             edit = _in_text(user.path, user.document, source, target, name, place, found)
             edits += [edit] if edit is not None else []
             continue
-        said = dotted(node.value)
-        meant, statements = _meant(user, said)
+        meant, statements = meant_by(user, said)
         if meant and meant != source.name:
             continue  # a third module hands it on, and still does
-        if not isinstance(node.ctx, ast.Load):
+        if node is not None and not isinstance(node.ctx, ast.Load):
             found.set_from.add(user.path)
         if not meant:
             found.left.append(Place(user.path, *place))
         elif user is target:
-            edits.append(Edit(start=user.start(node), end=user.end(node), new_text=name))
+            edits.append(Edit(start=start, end=end, new_text=name))
         else:
             written, text = _spelled(user, target, statements[0], said)
-            edits.append(Edit(start=user.start(node), end=user.end(node), new_text=f"{written}.{name}"))
+            edits.append(Edit(start=start, end=end, new_text=f"{written}.{name}"))
             if text and text not in added:
                 added.add(text)
                 edits += [user.after(statement, text) for statement in _outermost(user, statements)]
     return edits
 
 
+def _before(user: Module, place: Position) -> str:
+    """The dotted name that a place in a quoted type is an attribute of."""
+    text = user.document.text
+    at = user.document.lines.offset(*place)
+    found = _DOTTED.search(text, max(0, at - _LONGEST), at)
+    return found.group(1) if found is not None and found.group(1).isascii() else ""
+
+
 def _width(name: str) -> int:
     return index_to_utf16(name, len(name))
 
 
-def _meant(user: Module, said: str) -> tuple[str, list[Import]]:
+def meant_by(user: Module, said: str) -> tuple[str, list[Import]]:
     """The module that `a.b` means where a text says it, and the statements that bind its first name; nothing where that is unclear."""
     first, _, rest = said.partition(".")
     found: dict[str, list[Import]] = {}
@@ -388,53 +465,6 @@ def _replacing(document: Document, start: int, end: int, text: str) -> Edit:
     return Edit(start=document.lines.position(start), end=document.lines.position(end), new_text=text)
 
 
-# ---- imports
-
-
-def _import_edit(module: Module, target: Module, text: str, name: str) -> Edit:
-    """A statement more among a module's imports, or a name more in one of them."""
-    words = text.split()
-    if words[0] == "from":
-        wanted = target.name if module is not target else ""
-        for node in module.tree.body:
-            if isinstance(node, ast.ImportFrom) and node.names[0].name != "*":
-                written = "." * node.level + (node.module or "")
-                if written == words[1] or (wanted and module.from_module(node) == wanted):
-                    return module.and_also(node, name)
-    last, line = module.place_for_imports
-    if last is not None:
-        return module.after(last, text)
-    return _first_import(module, line, text)
-
-
-def _first_import(module: Module, line: int, text: str) -> Edit:
-    """Before a line, whose blank lines it takes; behind a module's documentation, one below it."""
-    end = line
-    while end < len(module.document.lines) - 1 and not module.line(end).strip():
-        end += 1
-    return Edit(start=(line, 0), end=(end, 0), new_text=f"\n{text}\n\n\n" if line else f"{text}\n\n\n")
-
-
-def _for_types(module: Module, texts: Sequence[str]) -> list[Edit]:
-    """Imports where types are checked, in a block that is there already or in one more."""
-    for node in module.tree.body:
-        if isinstance(node, ast.If) and any(binding.is_for_types for binding in module.bindings.get(_first_bound(node), [])):
-            return [module.after(node.body[-1], text) for text in texts]
-    last, line = module.place_for_imports
-    block = "\n".join(["if TYPE_CHECKING:", *(f"    {text}" for text in texts)])
-    if "TYPE_CHECKING" not in module.bindings:
-        block = f"from typing import TYPE_CHECKING\n\n{block}"
-    return [module.after(last, block if "\n\n" in block else f"\n{block}")] if last is not None else [_first_import(module, line, block)]
-
-
-def _first_bound(node: ast.If) -> str:
-    first = node.body[0]
-    if isinstance(first, ast.Import | ast.ImportFrom):
-        alias = first.names[0]
-        return alias.asname or (alias.name.partition(".")[0] if isinstance(first, ast.Import) else alias.name)
-    return ""
-
-
 def _is_same(module: Module, binding: Binding, item: Needed) -> bool:
     """Whether a module has a name already as the definition takes it."""
     node, alias, _ = binding
@@ -445,17 +475,12 @@ def _is_same(module: Module, binding: Binding, item: Needed) -> bool:
     return isinstance(node, ast.ImportFrom) and module.from_module(node) == item.module and said_of(alias) == item.name
 
 
+def _serves(module: Module, binding: Binding, item: Needed) -> bool:
+    """Whether a module has the name always, and not under a condition that the definition knows nothing of."""
+    return any(node is binding.node for node in module.tree.body) or (item.is_for_types and binding.is_for_types)
+
+
 def _is_import_of(module: Module, name: str, source: Module) -> bool:
     return all(
         isinstance(binding.node, ast.ImportFrom) and module.from_module(binding.node) == source.name for binding in module.bindings[name]
     )
-
-
-def _joined(edits: Sequence[Edit]) -> list[Edit]:
-    """Edits of one text, each once. Of several at one place what goes on with the line comes before what begins another."""
-    found: list[Edit] = []
-    for edit in sorted(edits, key=lambda item: (item.start, item.end, item.new_text.startswith("\n"))):
-        if found and edit == found[-1]:
-            continue
-        found.append(edit)
-    return found

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import builtins
 import symtable
+import sys
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
@@ -104,10 +105,10 @@ class Module:
 
     def quoting(self, name: str) -> list[ast.Constant]:
         """Strings that say a type with this name in it."""
-        return [quoted for quoted in self._quoted if name in _names_in(quoted)]
+        return [quoted for quoted in self.quoted if name in _names_in(quoted)]
 
     @cached_property
-    def _quoted(self) -> list[ast.Constant]:
+    def quoted(self) -> list[ast.Constant]:
         return list(_quoted_types(self.tree))
 
     @cached_property
@@ -130,18 +131,23 @@ class Module:
         """The dotted name of what a statement imports from."""
         return absolute(node.module or "", node.level, self.package)
 
-    def loads(self) -> set[str]:
-        """Dotted names of what may be a module and is imported when this one is loaded: not in functions, nor for types alone."""
+    def loads(self, until: int = sys.maxsize) -> set[str]:
+        """Dotted names of what may be a module and is imported when this one is loaded: not in functions, nor for types alone.
+
+        The packages that it lies in are left out: they are loaded before it. `until`: a 1-based line, for what is loaded before that.
+        """
         found: set[str] = set()
         for node, alias, is_for_types in (binding for bindings in self.bindings.values() for binding in bindings):
-            if is_for_types or alias is None:
+            if is_for_types or alias is None or not isinstance(node, ast.Import | ast.ImportFrom) or node.lineno >= until:
                 continue
             if isinstance(node, ast.Import):
                 found.add(alias.name)
-            elif isinstance(node, ast.ImportFrom):
+            else:
                 module = self.from_module(node)
                 found |= {module, f"{module}.{alias.name}"}
-        return found
+        around = {".".join(self.name.split(".")[:number]) for number in range(1, self.name.count(".") + 2)}
+        packages = {name.rsplit(".", number)[0] for name in found for number in range(1, name.count(".") + 1)}
+        return found | (packages - around)
 
     def has_future(self, name: str) -> bool:
         return any(
@@ -155,14 +161,26 @@ class Module:
         """Takes one name out of a statement, or the whole statement where it is the only one."""
         if len(node.names) == 1:
             lines = (node.lineno - 1, (node.end_lineno or node.lineno) - 1)
-            alone = self.indent(node) == self.line(lines[0])[: node.col_offset] and not self._after(node)
-            if alone and len(self.block_of(node)) > 1:
+            around = self._only_one_in(node)
+            if around is not None:
+                return self.document.without_lines(around.lineno - 1, (around.end_lineno or around.lineno) - 1)
+            if self.is_on_its_own_lines(node) and len(self.block_of(node)) > 1:
                 return Edit(start=(lines[0], 0), end=(lines[1] + 1, 0), new_text="")
             return Edit(start=self.start(node), end=self.end(node), new_text="pass")
         at = node.names.index(alias)
         if at + 1 < len(node.names):
             return Edit(start=self.start(alias), end=self.start(node.names[at + 1]), new_text="")
         return Edit(start=self.end(node.names[at - 1]), end=self.end(alias), new_text="")
+
+    def _only_one_in(self, node: ast.stmt) -> ast.If | None:
+        """The block for types that holds this statement alone."""
+        for one in self.tree.body:
+            if isinstance(one, ast.If) and one.body == [node] and not one.orelse and _is_for_types(one, one.body):
+                return one
+        return None
+
+    def is_on_its_own_lines(self, node: ast.stmt) -> bool:
+        return self.indent(node) == self.line(node.lineno - 1)[: node.col_offset] and not self._after(node)
 
     def block_of(self, wanted: ast.stmt) -> list[ast.stmt]:
         """The statements beside one, itself among them."""
@@ -190,6 +208,34 @@ class Module:
         place = self.end_of_line(last)
         return Edit(start=place, end=place, new_text=f"\n{self.indent(node)}{text}")
 
+    def beside(self, node: ast.ImportFrom, text: str) -> Edit:
+        """A `from` statement more near another one: where the order of those around it, if they have one, wants it; else behind it."""
+        run = self._run_of(node)
+        written = [_order("." * item.level + (item.module or "")) for item in run]
+        wanted = _order(text.split()[1])
+        if len(run) == 1 or written != sorted(written):
+            return self.after(node, text)
+        earlier = [item for item, order in zip(run, written, strict=True) if order < wanted]
+        if earlier:
+            return self.after(earlier[-1], text)
+        start = self.start(run[0])
+        return Edit(start=start, end=start, new_text=f"{text}\n{self.indent(run[0])}")
+
+    def _run_of(self, node: ast.ImportFrom) -> list[ast.ImportFrom]:
+        """The `from` statements on the lines around one, each on lines of its own."""
+        block = self.block_of(node)
+        at = block.index(node)
+        run = [node]
+        for step in (-1, 1):
+            here, near = block[at], at + step
+            while 0 <= near < len(block) and isinstance(one := block[near], ast.ImportFrom) and one.module != "__future__":
+                first, second = (one, here) if step < 0 else (here, one)
+                if (first.end_lineno or first.lineno) + 1 != second.lineno or self._after(first):
+                    break
+                run.insert(0, one) if step < 0 else run.append(one)
+                here, near = one, near + step
+        return run
+
     def _after(self, node: ast.stmt) -> str:
         """The code behind a statement on its last line."""
         line = self.line((node.end_lineno or node.lineno) - 1).encode("utf-8", "surrogatepass")[node.end_col_offset :]
@@ -212,6 +258,12 @@ class Module:
             while line < len(self.document.lines) and self.line(line).startswith("#"):
                 line += 1
         return last, line
+
+
+def _order(written: str) -> tuple[int, str]:
+    """Of modules as sorters of imports have them: by how far up they are, then by their names."""
+    level = len(written) - len(written.lstrip("."))
+    return (-level if level else -sys.maxsize, written.lstrip(".").lower())
 
 
 def absolute(module: str, level: int, package: str) -> str:
@@ -253,6 +305,23 @@ def free_names(text: str) -> set[str]:
     for quoted in _quoted_types(ast.parse(text)):
         found |= _names_in(quoted)
     return found - bound
+
+
+def literal_all(node: ast.stmt) -> ast.List | ast.Tuple | None:
+    """The list of names that a statement gives to `__all__` or adds to it."""
+    if not isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign) or not isinstance(node.value, ast.List | ast.Tuple):
+        return None
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+    return node.value if any(isinstance(item, ast.Name) and item.id == "__all__" for item in targets) else None
+
+
+def passes_by_star(module: Module, name: str) -> bool:
+    """Whether `from module import *` brings a name that the module has. True where its `__all__` is made as it runs."""
+    if "__all__" not in module.bindings:
+        return not name.startswith("_")
+    listed = [literal_all(node) for node in module.tree.body]
+    known = [item.value for found in listed if found is not None for item in found.elts if isinstance(item, ast.Constant)]
+    return name in known or len([found for found in listed if found is not None]) < len(module.bindings["__all__"])
 
 
 def dotted(node: ast.expr) -> str:

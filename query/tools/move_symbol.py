@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from query.edits.scope import Scope
     from query.edits.text import Document
     from query.refactor.moving import Moved
-    from query.refactor.python_module import Position
+    from query.refactor.python_module import Module, Position
 
 _TOLD = 3
 
@@ -138,7 +138,10 @@ def TOOL(context: Context, ask: MoveSymbol) -> Answer[MovedSymbol]:
 
 
 class _Route(msgspec.Struct, kw_only=True):
-    """`texts`: of all documents that name it, by path; `digests`: of those and of the new one, empty where no file is."""
+    """`texts`: of all documents that name it, by path; `digests`: of those and of the new one, empty where no file is.
+
+    `stars`: all modules that import everything of another one.
+    """
 
     source: str
     target: str
@@ -148,6 +151,7 @@ class _Route(msgspec.Struct, kw_only=True):
     texts: dict[str, Document]
     digests: dict[str, str]
     places: dict[str, set[Position]]
+    stars: dict[str, Module]
 
 
 def _route(index: Index, scope: Scope, symbol: Symbol, to: str) -> _Route:
@@ -158,6 +162,7 @@ def _route(index: Index, scope: Scope, symbol: Symbol, to: str) -> _Route:
     """
     from query.edits.text import decode
     from query.refactor.modules_around import name_of_new
+    from query.refactor.star_imports import with_stars
 
     record = symbol.record
     if record.external or language_of(record.path) != PYTHON.name:
@@ -167,12 +172,16 @@ def _route(index: Index, scope: Scope, symbol: Symbol, to: str) -> _Route:
         raise UsageError(f"'{record.qualified_name}' is in '{target}' already")
     places = _places(index, symbol)
     known = contents(index, [record.path, target, *places])
-    old = [path for path in sorted({record.path, target, *places} & known.keys()) if not is_as_indexed(index, path)]
+    stars = with_stars(index, scope)
+    named = known[record.path].module if record.path in known else ""
+    all_of_it = {path for path, module in stars.items() if any(module.from_module(node) == named for node in module.stars)}
+    read = {record.path, target, *places, *all_of_it}
+    old = [path for path in sorted(read) if path in (known.keys() | all_of_it) and not is_as_indexed(index, path)]
     if old:
         raise EditRefused(f"files have changed since the index was made ({listed(old)}); first run: {index_command(index)}")
     texts: dict[str, Document] = {}
     digests: dict[str, str] = {}
-    for path in sorted({record.path, target, *places}):
+    for path in sorted(read):
         content = scope.read(path)
         digests[path] = ""
         if content is not None:
@@ -180,11 +189,11 @@ def _route(index: Index, scope: Scope, symbol: Symbol, to: str) -> _Route:
             digests[path] = texts[path].digest
     names_of = {path: item.module for path, item in known.items()}
     to_module = names_of.get(target) or name_of_new(index, target)
-    if not names_of.get(record.path) or not to_module:
+    if not names_of.get(record.path) or not all(part.isidentifier() for part in to_module.split(".")):
         raise UsageError(f"'{record.path if not names_of.get(record.path) else target}' is no module that others could import from")
     return _Route(
         source=record.path, target=target, from_module=names_of[record.path], to_module=to_module, is_new=target not in texts,
-        texts=texts, digests=digests, places={path: of_file for path, of_file in places.items() if path in texts},
+        texts=texts, digests=digests, places={path: of_file for path, of_file in places.items() if path in texts}, stars=stars,
     )  # fmt: skip
 
 
@@ -215,9 +224,10 @@ def _places(index: Index, symbol: Symbol) -> dict[str, set[Position]]:
 
 def _moved(index: Index, scope: Scope, symbol: Symbol, route: _Route, *, keeps: bool) -> Moved:
     from query.edits.text import Document
-    from query.refactor.modules_around import circles, patches
+    from query.refactor.modules_around import circles, in_place_of, patches
     from query.refactor.moving import moved
     from query.refactor.python_module import Module
+    from query.refactor.star_imports import handing_on
 
     texts = {path: text for path, text in route.texts.items() if language_of(path) == PYTHON.name}
     slow = hangs([(path, text.for_server) for path, text in texts.items()])
@@ -240,9 +250,12 @@ def _moved(index: Index, scope: Scope, symbol: Symbol, route: _Route, *, keeps: 
         is_new=route.is_new,
         keeps=keeps,
         others={path: text for path, text in route.texts.items() if path not in texts},
+        hands_on=handing_on(symbol.record.name, source, route.stars, [*read.values(), target]),
     )
+    _tidy(index, scope, source, found)
     after = {path: Module(path, name_of(path), document) for path, document in found.documents.items() if path.endswith(".py")}
-    found.doubts += circles(index, scope, after)
+    same = in_place_of(index, source, after[route.target], found.line) if route.is_new else ()
+    found.doubts += circles(index, scope, after, same)
     if route.is_new and found.registers and not any(route.to_module in module.loads() for module in after.values()):
         found.doubts.append(
             f"{found.registers} may register it when it is defined, and no module here imports '{route.target}' when it is loaded"
@@ -251,6 +264,28 @@ def _moved(index: Index, scope: Scope, symbol: Symbol, route: _Route, *, keeps: 
         found.doubts.append(f"'{route.source}i' declares it too, and stays as it is")
     found.doubts += patches(index, source, found.takes)
     return found
+
+
+def _tidy(index: Index, scope: Scope, source: Module, found: Moved) -> None:
+    """Takes the imports out of the old module that only the definition used, unless others take them from there.
+
+    Those of the workspace's own modules stay where something that has an effect would no longer be loaded.
+    """
+    from query.refactor.modules_around import is_of_the_workspace, no_longer_loaded
+    from query.refactor.moved_block import has_effects
+    from query.refactor.python_module import Module
+    from query.refactor.star_imports import taken_from
+    from query.refactor.unused_imports import imported_from, no_longer_used, tidied
+
+    moved = Module(source.path, source.name, found.documents[source.path])
+    names = no_longer_used(source, moved)
+    if not names or not (names := names - taken_from(index, scope, source, names)):
+        return
+    tidy = Module(source.path, source.name, tidied(source, moved, names))
+    if any(has_effects(module) for module in no_longer_loaded(index, scope, moved, tidy)):
+        names = {name for name in names if not any(is_of_the_workspace(index, said) for said in imported_from(moved, name))}
+        tidy = Module(source.path, source.name, tidied(source, moved, names))
+    found.documents[source.path] = tidy.document
 
 
 def _gaps(index: Index, symbol: Symbol) -> list[Reason]:
