@@ -200,17 +200,22 @@ class Builder(Decorating):
             library.enter(self._solver, source, row, row, is_async=self._program.part[row] == 1)
 
     def caught(self, row: int) -> None:
+        """Tuples may hold tuples, and a variable that adds to what it holds makes one that holds itself, so none is walked into here: what
+        is in it joins what is caught.
+        """
         solver = self._solver
+        classes = solver.graph.node()
 
         def caught(value: int) -> None:
             sort, first, _ = solver.values[value]
             if sort == Sort.CLASS:
                 solver.graph.put(row, solver.values.number(Sort.OBJECT, first))
             elif sort == Sort.CONTAINER:
-                solver.graph.watch(solver.all_of(value), caught)
+                solver.graph.copy(solver.all_of(value), classes)
 
+        solver.graph.watch(classes, solver.once(caught))
         for source in self._nodes(row, 0):
-            solver.graph.watch(source, solver.once(caught))
+            solver.graph.copy(source, classes)
 
     # ---- functions
 
