@@ -198,8 +198,8 @@ class Expressions(Targets):
             return NOTHING
         before = self._body
         ordinal, place = self._symbol_of(body)
-        if self._is_accessor(ordinal):
-            parent = -1  # who reads the property gets what it gives, not the function
+        if place is None and _is_accessor(node):
+            parent = -1  # who reads the property gets what it gives, not the function, and of one without a symbol nothing says so
         if place is not None:
             row = self._row_at(Flow.DEFINE, -1, 0, place)
             self._given(row, parent, part, key)
@@ -386,6 +386,10 @@ class Expressions(Targets):
             self.assignment(node, parent, part, key)
         else:
             self._parts(node)
+
+
+def _is_accessor(node: Any) -> bool:
+    return node.type == "method_definition" and any(child.type in ("get", "set") for child in node.children)
 
 
 Expressions.handlers = {

@@ -113,9 +113,6 @@ class Rows:
             return -1, None
         return ordinal, (symbol.selection.line, symbol.selection.col)
 
-    def _is_accessor(self, ordinal: int) -> bool:
-        return ordinal >= 0 and self._symbols[ordinal].kind == SymbolKind.PROPERTY
-
 
 def text_of(node: Any) -> str:
     return node.text.decode("utf-8", "replace")
