@@ -286,7 +286,7 @@ def disagreements(source: bytes) -> list[str]:
     """Every bare name that `indexer.syntax.python` binds elsewhere than CPython does, as `line:col name: what`."""
     from indexer.model import SymbolFlag
     from indexer.syntax.model import BUILTIN
-    from indexer.syntax.python import BUILTINS, parse
+    from indexer.syntax.python import BUILTINS, OF_MODULES, parse
     from indexer.text import ColumnMap
 
     text = source.decode("utf-8-sig")
@@ -326,6 +326,8 @@ def disagreements(source: bytes) -> list[str]:
         if home is None:
             if name.text in BUILTINS and not star:
                 return "" if symbol == BUILTIN else "is a builtin"
+            if name.text in OF_MODULES and symbol == BUILTIN:
+                return ""
             if symbol >= 0 or symbol == BUILTIN:
                 return "is bound nowhere"
             return "" if tokens.ask[token] or tokens.same_as[token] >= 0 else "is bound nowhere and not asked"
