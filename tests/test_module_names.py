@@ -34,7 +34,9 @@ def test_what_a_module_has_of_itself_is_an_attribute_of_modules(tmp_path: Path) 
     """Unless a class or a function binds the name; what a class body has of itself, and a member of what nobody knows, stay open."""
     crawl_with_ty(write_tree(tmp_path / "tree", {"a.py": MODULE}), jobs=1)
     with open_index(tmp_path / "tree") as index:
-        rows = index.rows("SELECT line, name, symbol FROM occurrences WHERE starts_with(name, '__') AND list_contains(roles, 'read') ORDER BY ALL")
+        rows = index.rows(
+            "SELECT line, name, symbol FROM occurrences WHERE starts_with(name, '__') AND list_contains(roles, 'read') ORDER BY ALL"
+        )
         checked = index.rows("SELECT cross_disagreed FROM runs")
     of_modules = "python python stdlib . types/ModuleType#"
     assert rows == [
