@@ -324,10 +324,8 @@ def disagreements(source: bytes) -> list[str]:
     def judge(name: Name, home: Block | None, token: int) -> str:
         symbol = tokens.symbol[token]
         if home is None:
-            if name.text in BUILTINS and not star:
+            if (name.text in BUILTINS and not star) or (name.text in OF_MODULES and symbol == BUILTIN):
                 return "" if symbol == BUILTIN else "is a builtin"
-            if name.text in OF_MODULES and symbol == BUILTIN:
-                return ""
             if symbol >= 0 or symbol == BUILTIN:
                 return "is bound nowhere"
             return "" if tokens.ask[token] or tokens.same_as[token] >= 0 else "is bound nowhere and not asked"

@@ -43,7 +43,8 @@ def test_a_parameter_of_a_prototype_is_that_of_the_body(tmp_path: Path) -> None:
     crawl(root, Config(jobs=1), Watcher())
     with open_index(root) as index:
         sql = """
-            SELECT o.line + 1, o.col, s.path || ':' || (s.sel_line + 1) || ' ' || s.name FROM occurrences o LEFT JOIN symbols s USING (symbol)
+            SELECT o.line + 1, o.col, s.path || ':' || (s.sel_line + 1) || ' ' || s.name
+            FROM occurrences o LEFT JOIN symbols s USING (symbol)
             WHERE o.path = 'shop.h' AND list_contains(o.roles, 'definition') AND o.name IN ('count', 'price', 'amount', 'cost')
             ORDER BY ALL
             """

@@ -183,7 +183,7 @@ class Parts(Tokens):
                 return
 
     def _is_trailing(self, at: int) -> bool:
-        """Whether a word may stand behind parameters: a macro by its spelling, or, as system headers have it, one of the compiler's names."""
+        """Whether a word may stand behind parameters: a macro by its spelling, or a name of the compiler's, as in system headers."""
         return self.kinds[at] == WORD and (self.is_one(at, QUALIFIERS) or self.is_macro(at) or self.texts[at].startswith(b"__"))
 
     def _attributes(self, at: int) -> int:
