@@ -16,6 +16,21 @@ NOTHING = -1
 IMPORTED = -2
 """What a name is bound by that another file defines."""
 
+COPYING = frozenset(
+    {
+        "extend-shallow",
+        "lodash",
+        "lodash.assign",
+        "lodash.defaults",
+        "lodash.merge",
+        "merge-descriptors",
+        "object-assign",
+        "underscore",
+        "utils-merge",
+    }
+)
+"""Packages whose function, or functions, give one object the properties of others. What is done with them is told by their name."""
+
 _BODIED = CALLABLE_KINDS | {SymbolKind.PROPERTY}
 
 
@@ -112,6 +127,11 @@ class Rows:
         if symbol.kind not in _BODIED and symbol.kind not in TYPE_KINDS:
             return -1, None
         return ordinal, (symbol.selection.line, symbol.selection.col)
+
+
+def of_package(name: str) -> str:
+    """What a package gives, as a name that no file binds."""
+    return f"require({name})"
 
 
 def text_of(node: Any) -> str:

@@ -250,6 +250,23 @@ def _define(solver: EcmascriptSolver, site: Site) -> None:
 
 _FUNCTIONS: dict[str, _Handler] = {
     "Object.assign": _assign,
+    **{
+        f"require({name})": _assign
+        for name in (
+            "extend-shallow",
+            "lodash.assign",
+            "lodash.defaults",
+            "lodash.merge",
+            "merge-descriptors",
+            "object-assign",
+            "utils-merge",
+        )
+    },
+    **{
+        f"require({package}).{name}": _assign
+        for package in ("lodash", "underscore")
+        for name in ("assign", "assignIn", "defaults", "extend", "merge")
+    },
     "Object.keys": _of_records(keys_of),
     "Object.values": _of_records(values_of),
     "Object.entries": _of_records(entries_of),
