@@ -19,7 +19,8 @@ from indexer.python_manifests import Manifest, read_text, strings, table
 _SAME = frozenset({"abspath", "realpath", "normpath", "fspath", "str", "Path", "PurePath", "resolve", "absolute"})
 """Calls of these names give the path that they are given, or taken of."""
 
-_OF_FIRST = _SAME | {"join", "dirname"}
+_JOINS = frozenset({"join", "Path", "PurePath"})
+_OF_FIRST = _SAME | _JOINS | {"dirname"}
 
 _SETTINGS = {"pytest.ini": "pytest", ".pytest.ini": "pytest", "tox.ini": "pytest"}
 """Files with settings of pytest, and the section; those of pyproject.toml and setup.cfg are in the manifests."""
@@ -110,8 +111,12 @@ def _evaluated(node: ast.expr, path: str, known: dict[str, ast.expr], depth: int
             return _joined(inner(value), "../" * (number + 1)) if 0 <= number < _MOST_DEPTH else None
         case ast.BinOp(left=left, op=ast.Div(), right=right):
             return _joined(inner(left), _text(right))
+        case ast.BinOp(left=left, op=ast.Add(), right=ast.Constant(value=str(text))) if text.startswith("/"):
+            return _joined(inner(left), text.lstrip("/"))
+        case ast.JoinedStr(values=[ast.FormattedValue(value=left), ast.Constant(value=str(text))]) if text.startswith("/"):
+            return _joined(inner(left), text.lstrip("/"))
         case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=[first, *rest]) if name in _OF_FIRST:
-            return _joined(inner(first), *(map(_text, rest) if name == "join" else [".." if name == "dirname" else "."]))
+            return _joined(inner(first), *(map(_text, rest) if name in _JOINS else [".." if name == "dirname" else "."]))
         case ast.Call(func=ast.Attribute(value=value, attr="joinpath"), args=[*parts]):
             return _joined(inner(value), *map(_text, parts))
         case ast.Call(func=ast.Attribute(value=value, attr=name), args=[]) if name in _SAME:
