@@ -118,6 +118,33 @@ def test_what_a_class_extends_is_followed_and_stays_a_gap(tmp_path: Path) -> Non
     ]
 
 
+def test_a_folder_that_is_required_is_the_module_in_it(tmp_path: Path) -> None:
+    """`require('..')` from a folder of tests; the same text elsewhere is none."""
+    files = {
+        "index.js": "module.exports = require('./lib/made')\n",
+        "lib/made.js": "module.exports = function made() { return { go() {} } }\n",
+        "lib/index.js": "exports.other = function other() {}\n",
+        "test/a.js": "const made = require('..')\nfunction run(x) { x.go() }\nrun(made())\n",
+        "test/b.js": "const made = require('../')\nfunction run(x) { x.go() }\nrun(made())\n",
+        "test/deep/c.js": "const lib = require('../../lib')\nfunction run(x) { x.other() }\nrun(lib)\n",
+        "lib/inner/d.js": "const lib = require('../')\nfunction run(x) { x.other() }\nrun(lib)\nrun('..')\n",
+    }
+    with _crawled(tmp_path / "tree", files) as index:
+        found = {(path, line, callee.rpartition(".")[0][-7:]) for path, line, callee, _ in _evidence(index)}
+        named = index.rows("SELECT path, line, symbol FROM occurrences WHERE name IN ('..', '../') ORDER BY ALL")
+    assert found == {
+        ("test/a.js", "1", "go()"),
+        ("test/b.js", "1", "go()"),
+        ("test/deep/c.js", "1", "other()"),
+        ("lib/inner/d.js", "1", "other()"),
+    }
+    assert [(path, line, symbol.split()[-1]) for path, line, symbol in named] == [
+        ("lib/inner/d.js", 0, "lib/`index.js`/"),
+        ("test/a.js", 0, "`index.js`/"),
+        ("test/b.js", 0, "`index.js`/"),
+    ]
+
+
 def test_a_package_that_copies_properties_is_known_by_its_name(tmp_path: Path) -> None:
     """Installed or not; a package that nobody knows, and a file of that name, copy nothing."""
     files = {
