@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from indexer.python_manifests import Manifest
+from indexer.python_paths import added_folders
 
 _ASIDE = frozenset({"tests", "test", "testing", "testdata", "test_data", "fixtures", "testcases"})
 """Folders whose projects are there to be tested with."""
@@ -65,8 +66,9 @@ def find_source_roots(root: Path, paths: Iterable[str], manifests: Sequence[Mani
     Of the workspace itself: the folders that its build names and `src`, the root, `tests`. Of each project below: the folders that its
     build names and `src`, else its own folder. None of them where it is a package itself (has an `__init__.py`), whatever project files
     lie in it: a module may be called setup.py. A root that is a package is imported from the first folder above it that is none; the
-    root itself is tried last then, for what is run as a script there.
+    root itself is tried last then, for what is run as a script there. What tests add to the search path comes behind all others.
     """
+    paths = list(paths)
     tree = _tree_of(paths)
     by_folder = {item.folder: item for item in manifests}
     own = _own_roots("", by_folder.get(""), tree)
@@ -83,16 +85,19 @@ def find_source_roots(root: Path, paths: Iterable[str], manifests: Sequence[Mani
     outer = root
     while (outer / "__init__.py").is_file() and outer.parent != outer:
         outer = outer.parent
+    added = [folder for folder in added_folders(root, paths, manifests) if _is_start(folder, tree) and folder not in ordered]
+    counts += Counter(name for folder in added for name in _names(folder, tree))
+    fallback = tuple(root / folder for folder in added if all(counts[name] == 1 for name in _names(folder, tree)))
     hiding = {folder for folder in ordered if tree.offered.get(folder, set()) & _STANDARD}
     if outer == root:
         first = [root / folder if folder else root for folder in ordered if folder not in hiding]
         last = [root / folder if folder else root for folder in ordered if folder in hiding]
-        return Roots(first=tuple(first), last=tuple(last))
+        return Roots(first=tuple(first), last=tuple(last), fallback=fallback)
     others = [folder for folder in ordered if folder]
     return Roots(
         first=(outer, *(root / folder for folder in others if folder not in hiding)),
         last=tuple(root / folder for folder in others if folder in hiding),
-        fallback=(root,),
+        fallback=(*fallback, root),
     )
 
 

@@ -286,7 +286,7 @@ def disagreements(source: bytes) -> list[str]:
     """Every bare name that `indexer.syntax.python` binds elsewhere than CPython does, as `line:col name: what`."""
     from indexer.model import SymbolFlag
     from indexer.syntax.model import BUILTIN
-    from indexer.syntax.python import BUILTINS, parse
+    from indexer.syntax.python import BUILTINS, OF_MODULES, parse
     from indexer.text import ColumnMap
 
     text = source.decode("utf-8-sig")
@@ -324,7 +324,7 @@ def disagreements(source: bytes) -> list[str]:
     def judge(name: Name, home: Block | None, token: int) -> str:
         symbol = tokens.symbol[token]
         if home is None:
-            if name.text in BUILTINS and not star:
+            if (name.text in BUILTINS and not star) or (name.text in OF_MODULES and symbol == BUILTIN):
                 return "" if symbol == BUILTIN else "is a builtin"
             if symbol >= 0 or symbol == BUILTIN:
                 return "is bound nowhere"

@@ -118,6 +118,49 @@ def test_what_a_class_extends_is_followed_and_stays_a_gap(tmp_path: Path) -> Non
     ]
 
 
+def test_a_folder_that_is_required_is_the_module_in_it(tmp_path: Path) -> None:
+    """`require('..')` from a folder of tests; the same text elsewhere is none."""
+    files = {
+        "index.js": "module.exports = require('./lib/made')\n",
+        "lib/made.js": "module.exports = function made() { return { go() {} } }\n",
+        "lib/index.js": "exports.other = function other() {}\n",
+        "test/a.js": "const made = require('..')\nfunction run(x) { x.go() }\nrun(made())\n",
+        "test/b.js": "const made = require('../')\nfunction run(x) { x.go() }\nrun(made())\n",
+        "test/deep/c.js": "const lib = require('../../lib')\nfunction run(x) { x.other() }\nrun(lib)\n",
+        "lib/inner/d.js": "const lib = require('../')\nfunction run(x) { x.other() }\nrun(lib)\nrun('..')\n",
+    }
+    with _crawled(tmp_path / "tree", files) as index:
+        found = {(path, line) for path, line, _, _ in _evidence(index)}
+        named = index.rows("SELECT path, line, symbol FROM occurrences WHERE name IN ('..', '../') ORDER BY ALL")
+    assert found == {("test/a.js", "1"), ("test/b.js", "1"), ("test/deep/c.js", "1"), ("lib/inner/d.js", "1")}
+    assert [(path, line, symbol.split()[-1]) for path, line, symbol in named] == [
+        ("lib/inner/d.js", 0, "lib/`index.js`/"),
+        ("test/a.js", 0, "`index.js`/"),
+        ("test/b.js", 0, "`index.js`/"),
+    ]
+
+
+def test_a_package_that_copies_properties_is_known_by_its_name(tmp_path: Path) -> None:
+    """Installed or not; a package that nobody knows, and a file of that name, copy nothing."""
+    files = {
+        "proto.js": "const app = exports = module.exports = {}\napp.use = function use() {}\n",
+        "proto.mjs": "export const proto = { use() {} }\n",
+        "made.js": "const mixin = require('merge-descriptors')\nconst proto = require('./proto')\n"
+        "module.exports = function create() {\n  const app = function () {}\n  mixin(app, proto, false)\n  return app\n}\n",
+        "merged.mjs": "import _ from 'lodash'\nimport { proto } from './proto.mjs'\n"
+        "function create() { return _.assign({}, proto) }\ncreate().use()\n",
+        "named.mjs": "import { use as assign } from 'lodash'\nimport { proto } from './proto.mjs'\n"
+        "function create() { return assign({}, proto) }\ncreate().use()\n",
+        "other.js": "const copy = require('who-knows')\nconst proto = require('./proto')\nconst x = {}\ncopy(x, proto)\nx.use()\n",
+        "use.js": "const create = require('./made')\nconst app = create()\napp.use()\n",
+    }
+    with _crawled(tmp_path / "tree", files) as index:
+        found = {(path, line) for path, line, callee, _ in _evidence(index) if callee.endswith("use().")}
+        meant = index.rows("SELECT path FROM occurrences WHERE name = 'use' AND evidence = 'flow' ORDER BY ALL")
+    assert found == {("merged.mjs", "3"), ("use.js", "2")}
+    assert meant == [("merged.mjs",), ("use.js",)]
+
+
 def test_a_method_that_a_file_replaces_in_some_object_is_only_possible_there(tmp_path: Path) -> None:
     files = {
         "lib.js": "class A { go() {} }\nmodule.exports = { A }\n",

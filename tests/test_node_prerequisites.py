@@ -185,6 +185,14 @@ def test_what_npm_ci_refuses_is_installed_by_the_ranges(tmp_path: Path) -> None:
     assert ["ci" in step.command for step in played(made)] == [True]
 
 
+@pytest.mark.parametrize("manager", ["pnpm", "yarn"])
+def test_a_lock_file_that_is_refused_may_differ_in_our_folder(tmp_path: Path, manager: str) -> None:
+    """pnpm 11 writes patches otherwise than the release that is run: what is missing then is installed as far as the file fits."""
+    made = look(tmp_path, {"package.json": manifest(dependencies={"react": "^19"}), **LOCKS[manager]})
+    assert ["--frozen-lockfile" in step.command for step in node.steps(made)] == [True, False]
+    assert ["--frozen-lockfile" in step.command for step in played(made)] == [True]
+
+
 def test_packages_that_no_workspace_installs_are_installed_alone(tmp_path: Path) -> None:
     """Examples with sources: without what lies beside them, which a registry does not have; not what tests have made up."""
     asked = {"three": "^0.154.0", "root": "^1", "own": "workspace:*", "local": "file:../local"}

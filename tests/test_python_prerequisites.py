@@ -15,7 +15,7 @@ from indexer.config import Config
 from indexer.crawl.run import crawl
 from indexer.prerequisites import Look, Prerequisite, fetched_dir, steps
 from indexer.prerequisites.python import fetched_environment, find
-from indexer.prerequisites.python_install import bring, chosen, version_for
+from indexer.prerequisites.python_install import bring, chosen, install, lacking, version_for
 from indexer.python_manifests import read_manifests
 from indexer.python_requirements import Need
 
@@ -117,6 +117,24 @@ def test_versions_that_tests_pin_are_given_up_before_those_that_the_project_runs
     assert len(calls) == 2
 
 
+def test_what_several_services_pin_is_installed_as_it_is_declared() -> None:
+    """Pins that exclude each other: no half is tried, and what cannot be had is left out; where few are pinned, halves are."""
+    calls: list[list[str]] = []
+    pins = ["a==1", "b==1", "gone==1", "z==2"]
+    each_alone = _pip(missing=["gone==1", "gone"])
+    together = _pip(clash=["a==1", "z==2"], calls=calls)
+    assert bring(pins, together, {"a", "b", "gone", "z"}, each_alone) == (["a==1", "b==1", "z==2"], ["gone==1", "gone"], "")
+    assert len(calls) == 1
+    assert bring(["a>=1", "b", "z>=2"], _pip(clash=["a>=1", "z>=2"]), {"a", "z"}, each_alone) == (["a>=1", "b", "z"], ["z>=2"], "")
+
+
+def test_where_each_alone_cannot_be_had_either_halves_are_tried() -> None:
+    said: list[list[str]] = []
+    pip = _pip(clash=["a==1", "z==2"])
+    kept, lost, problem = bring(["a==1", "z==2"], pip, {"a", "z"}, lambda items, _: said.append(list(items)) or "ERROR: no room")
+    assert (kept, lost, problem, said) == (["a==1", "z"], ["z==2"], "", [["a==1", "z==2"]])
+
+
 def test_a_registry_that_cannot_be_reached_is_not_asked_again_and_again() -> None:
     """It is no fault of any one requirement."""
     calls: list[list[str]] = []
@@ -167,6 +185,26 @@ def _wheel(folder: Path, name: str, files: dict[str, str], requires: str = "") -
     with zipfile.ZipFile(folder / f"{name}-1.0-py3-none-any.whl", "w") as archive:
         for path, text in {**whole, f"{info}/RECORD": record + f"{info}/RECORD,,\n"}.items():
             archive.writestr(path, text)
+
+
+@pytest.mark.slow
+def test_pins_that_exclude_each_other_bring_what_they_need_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two services pin packages that want other versions of a third; each has a part of one folder, and one needs what nobody has."""
+    shelf = tmp_path / "shelf"
+    _wheel(shelf, "left", {"space/left.py": "def of_left(): ...\n"}, requires="deeper==1.0")
+    _wheel(shelf, "right", {"space/right.py": "def of_right(): ...\n"}, requires="deeper==9")
+    _wheel(shelf, "deeper", {"space/deeper.py": "def deepest(): ...\n"}, requires="no-such-name")
+    _wheel(shelf, "setuptools", {"setuptools/__init__.py": ""})
+    for name, value in {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(shelf), "PIP_CONFIG_FILE": "/dev/null"}.items():
+        monkeypatch.setenv(name, value)
+    files = {"one/requirements.txt": "left==1.0\n", "two/requirements.txt": "right==1.0\n", "a.py": "import space.left\n"}
+    root = write_tree(tmp_path / "w", files)
+    said: list[str] = []
+    assert install(root, tmp_path / "environment", said.append) == ""
+    [site] = (tmp_path / "environment").glob("lib/*/site-packages")
+    assert sorted(path.name for path in (site / "space").iterdir()) == ["deeper.py", "left.py", "right.py"]
+    assert lacking(site, "3.13") == {"no-such-name"}
+    assert said == []
 
 
 @pytest.mark.slow

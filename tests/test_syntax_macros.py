@@ -59,6 +59,16 @@ CPP: dict[str, tuple[str, list[str]]] = {
     "a pointer to a function": ("typedef int (CALL *taker)(int a);\nvoid (A::*member)(int);", ["member", "taker"]),
     "a call that begins a loop": ("void f() {\n  FOREACH(x, y) {\n    g();\n  }\n  foreach (T a, b)\n    h();\n}", ["f"]),
     "a test with texts": ('TEST_CASE("a", "[b]") {\n  f();\n}', ['TEST_CASE("a", "[b]")']),
+    "attributes of system headers": (
+        "extern int first (const char *__s)\n     __THROW __attribute_pure__ __nonnull ((1, 2));\n"
+        "extern int second (int __c) __THROW __attribute_const__;\nextern char *third (char *__s) __wur;",
+        ["first", "second", "third"],
+    ),
+    "a name in brackets": (
+        "API void (first) (State *L);\nAPI State *(second) (Alloc f, void *ud);\nAPI Function (third) (State *L, Function f);\n"
+        "API int (fourth) (State *L) {\n  return (first)(L);\n}",
+        ["first", "fourth", "second", "third"],
+    ),
     "a call of a signal": ("void f() {\n  emit changed(1);\n  connect(a, SIGNAL(moved(int, bool)));\n}", ["f"]),
 }
 """A text, and the names of all that it declares beside variables of functions; it has no error."""
@@ -70,6 +80,16 @@ C: dict[str, tuple[str, list[str]]] = {
         ["f", "g", "h"],
     ),
     "an attribute in a branch": ("int f(int a)\n#ifdef __GNUC__\n  __attribute__((pure))\n#endif\n;\nint g(void);", ["f", "g"]),
+    "attributes of system headers": (
+        "extern int first (const char *__s)\n     __THROW __attribute_pure__ __nonnull ((1, 2));\n"
+        "extern int second (int __c) __THROW __attribute_const__;\nextern char *third (char *__s) __wur;",
+        ["first", "second", "third"],
+    ),
+    "a name in brackets": (
+        "API void (first) (State *L);\nAPI State *(second) (Alloc f, void *ud);\nAPI Function (third) (State *L, Function f);\n"
+        "API int (fourth) (State *L) {\n  return (first)(L);\n}",
+        ["first", "fourth", "second", "third"],
+    ),
     "words of C++": ("int class(int template, int namespace) {\n  return template;\n}", ["class"]),
     "a cast": ("int f(void *a) {\n  return g((struct state FAR *)a, (const T FAR *)a);\n}", ["f"]),
     "texts": ('int f(void) {\n  return g("%" PRIu64 " of", 1);\n}', ["f"]),
@@ -80,6 +100,7 @@ UNCHANGED = [
     "enum Color c{red};",
     "int a = b * c + FOO(d);\nFOO x;\nBAR y(1);",
     "BOOL f(int a) { return FALSE; }",
+    "int (*f)(int a);\nT (x)(1);\nvoid g() { (h)(a); A b = (c)(d); }",
     "T *make(const Foo &a, Bar b) { return new T(a, b); }",
     "void f() {\n  if (A) B(c);\n  else D(e);\n  return F(g);\n  a < b, c > (d);\n}",
     "struct A { B operator->*(int a); };",

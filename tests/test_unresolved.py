@@ -8,6 +8,7 @@ import pytest
 from query_support import report_text
 from support import crawl_with_ty, write_tree
 
+from indexer.model import Role
 from query.facts import status, unresolved
 from query.facts.index import open_index
 
@@ -61,6 +62,11 @@ def test_kinds_are_told_by_what_stands_around(text: str, name: str, kind: str):
     head = "" if text.startswith("#") else "\U0001f389"  # two UTF-16 units
     col = text.index(name) + 2 * len(head)
     assert unresolved._kind(head + text, col, col + len(name), 0) == kind
+
+
+def test_a_name_that_an_argument_is_given_by_is_a_kind_of_its_own():
+    """`f(one=1)` of what nobody knows, or of what takes any name."""
+    assert unresolved._kind("f(one=1)", 2, 5, int(Role.KEYWORD)) == "names of arguments and fields"
 
 
 def test_lines_that_only_some_builds_have_are_told_apart():

@@ -179,8 +179,9 @@ def steps(look: Look) -> Iterator[Step]:
         files = project.files(look.root, look.paths)
         here, is_locked = place / project.folder, project.lock in files
         yield _step(look, here, project.manager.command(here, is_locked=is_locked), files, sorted(project.of_elsewhere))
-        if project.manager is _NPM_MANAGER and is_locked and set(project.missing(look.root, place)) - project.of_elsewhere:
-            # `npm ci` takes no lock file that lacks what the manifest names
+        may_differ = project.manager.by_lock != project.manager.by_ranges
+        if may_differ and is_locked and set(project.missing(look.root, place)) - project.of_elsewhere:
+            # None takes a lock file that lacks what the manifest names, and pnpm none that another release of it has written otherwise.
             yield _step(look, here, project.manager.command(here, is_locked=False), files, sorted(project.of_elsewhere))
     types = _untyped(look)
     if node_types.missing(types, place):

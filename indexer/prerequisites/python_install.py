@@ -16,9 +16,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
+from importlib.metadata import distributions
 from pathlib import Path
 
-from packaging.requirements import Requirement
+from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
@@ -88,23 +90,31 @@ def chosen(needs: Sequence[Need], version: str) -> list[str]:
     return [str(requirement) for requirement in found.values()]
 
 
-def bring(wanted: Sequence[str], attempt: Try, firm: Collection[str] = ()) -> tuple[list[str], list[str], str]:
+def bring(
+    wanted: Sequence[str], attempt: Try, firm: Collection[str] = (), each_alone: Try | None = None
+) -> tuple[list[str], list[str], str]:
     """Installs as many of the requirements as can be had together.
 
-    What pip names as missing is tried without its version, then left out. Where it names nothing, the versions that tests and
+    What pip names as missing is tried without its version, then left out. Where it names nothing, and most are pinned, as those of several
+    services together are, each is installed as it is declared by `each_alone`, whether they fit or not. Else the versions that tests and
     documentation pin are given up, then halves are tried, the former first. `firm` are the names whose versions are kept till then.
     Returns what was installed, in order; what was not, or not as wanted; and what went wrong where nothing could be installed.
     """
     items = list(wanted)
     lost: list[str] = []
     relaxed: set[str] = set()
+    run, is_new = attempt, True
     for _ in range(_MOST_TRIES):
-        said = attempt(items, False) if items else ""  # pip decides about all before it installs the first
+        said = run(items, False) if items else ""  # pip decides about all before it installs the first
         if not said or said == _LATE or _UNREACHABLE.search(said):
             return ([] if said else items), lost, said
         names = {normalised(name) for name in _MISSING.findall(said)}
         blamed = [item for item in items if normalised(Requirement(item).name) in names]
         if not blamed:
+            if is_new and each_alone is not None and 2 * sum("==" in item for item in items) > len(items):
+                run, is_new = each_alone, False
+                continue
+            run = attempt
             pinned = [item for item in items if "==" in item and normalised(Requirement(item).name) not in firm]
             if not pinned:
                 break
@@ -157,15 +167,14 @@ def install(root: Path, place: Path, say: Callable[[str], None]) -> str:
     site.mkdir(parents=True)
 
     begun = time.monotonic()
+    beside = new / "beside"
     around = {name: value for name, value in os.environ.items() if not _FOREIGN.fullmatch(name)}
 
-    def attempt(items: Sequence[str], only_try: bool) -> str:
-        switches = ["--dry-run"] if only_try else ["--no-compile"]
+    def pip(items: Sequence[str], target: Path, *switches: str, until_s: float = _WHOLE_S) -> str:
         command = [
             *client, "install", "--disable-pip-version-check", "--no-input", "--quiet", "--only-binary", ":all:",
-            "--python-version", version, "--target", str(site), "--ignore-installed", *switches, "--", *items,
+            "--python-version", version, "--target", str(target), "--ignore-installed", *switches, "--", *items,
         ]  # fmt: skip
-        left_s = begun + (_TRIES_S if only_try else _WHOLE_S) - time.monotonic()
         try:
             done = subprocess.run(
                 command,
@@ -177,13 +186,30 @@ def install(root: Path, place: Path, say: Callable[[str], None]) -> str:
                 encoding="utf-8",
                 errors="replace",
                 check=False,
-                timeout=max(0.1, left_s),
+                timeout=max(0.1, begun + until_s - time.monotonic()),
             )
         except subprocess.TimeoutExpired:  # which ends pip, too
             return _LATE
         return "" if done.returncode == 0 else done.stdout.strip() or f"pip ended with {done.returncode}"
 
-    kept, lost, problem = bring(wanted, attempt, {need.name for need in needs if need.kind == "run"})
+    def attempt(items: Sequence[str], only_try: bool) -> str:
+        return pip(items, site, "--dry-run", until_s=_TRIES_S) if only_try else pip(items, site, "--no-compile")
+
+    def each_alone(items: Sequence[str], only_try: bool) -> str:
+        """And then what these need, by name, whatever its version."""
+        said = pip(items, site, "--no-compile", "--no-deps")
+        asked: set[str] = set()
+        while not said and (names := sorted(lacking(site, version) - asked)):
+            asked |= set(names)
+            more, _, problem = bring(names, lambda some, _: pip(some, beside, "--no-compile", "--no-deps"))
+            if problem == _LATE:
+                break
+            if more:  # pip leaves a folder alone that is there, and two packages may have a part each in one
+                shutil.copytree(beside, site, dirs_exist_ok=True)
+            shutil.rmtree(beside, ignore_errors=True)
+        return said
+
+    kept, lost, problem = bring(wanted, attempt, {need.name for need in needs if need.kind == "run"}, each_alone)
     if not kept:
         shutil.rmtree(new, ignore_errors=True)
         return "\n".join(problem.splitlines()[-_TAIL_LINES:]) or "none of what the projects declare could be had as a wheel"
@@ -199,6 +225,18 @@ def install(root: Path, place: Path, say: Callable[[str], None]) -> str:
     if lost:
         say(f"not as declared, or not at all: {', '.join(lost)}")
     return ""
+
+
+def lacking(site: Path, version: str) -> set[str]:
+    """Names of what packages in a folder need on a Python, and what is not there; nothing that only an extra needs."""
+    there: set[str] = set()
+    needs: list[Need] = []
+    for package in distributions(path=[str(site)]):
+        there.add(normalised(package.name or ""))  # None where the file that names it is no such file
+        for text in package.requires or ():
+            with suppress(InvalidRequirement):
+                needs.append(Need(name=normalised(Requirement(text).name), text=text, kind="run"))
+    return {need.name for need in on_python(needs, version)} - there
 
 
 def _client() -> list[str]:

@@ -23,11 +23,12 @@ _SAMPLE = 400
 _FOLDER_SHARE = 0.3
 """Of all unresolved ones, the part that a folder has that is named."""
 
-_IMPORTED = int(Role.IMPORT)
+_IMPORTED, _KEYWORD = int(Role.IMPORT), int(Role.KEYWORD)
 _MEMBER = "members of values whose type is unknown"
 _PATH = "names below a module or type that is unknown"
 _MACRO = "in macros and attributes"
 _IMPORT = "imported names"
+_KEY = "names of arguments and fields"
 _OTHER = "names without a definition"
 _BRANCH = "in branches of #if"
 _DIRECTIVE = re.compile(rb"\s*#\s*(if|ifdef|ifndef|endif|define)\b")
@@ -147,6 +148,8 @@ def _kind(text: str, col: int, end_col: int, roles: int) -> str:
     before, after = text[: utf16_to_index(text, col)].rstrip(), text[utf16_to_index(text, end_col) :].lstrip()
     if roles & _IMPORTED:
         return _IMPORT
+    if roles & _KEYWORD:
+        return _KEY
     if before.endswith((".", "->")) and not before.endswith(".."):
         return _MEMBER
     if before.endswith("::"):

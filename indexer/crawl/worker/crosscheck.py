@@ -18,6 +18,7 @@ from indexer.crawl.worker.unparsed import LeftOut
 from indexer.lsp.uri import uri_to_path
 from indexer.model import Role, SymbolFlag, SymbolKind
 from indexer.syntax.model import BUILTIN, Syntax
+from indexer.syntax.python import OF_MODULES
 
 _PLAIN = frozenset(
     {
@@ -52,7 +53,8 @@ def shared(tally: Check, document: Document, builtins: Mapping[str, list[harvest
             continue
         symbol, same = tokens.symbol[token], tokens.same_as[token]
         if symbol == BUILTIN:
-            agrees = found == builtins.get(tokens.name[token], [])
+            name = tokens.name[token]
+            agrees = found == builtins.get(name, []) or (not found and name in OF_MODULES)  # see `probing.ask_builtins`
         elif symbol >= 0:
             mine = {
                 (tokens.line[i], tokens.col[i])

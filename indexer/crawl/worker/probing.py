@@ -27,6 +27,9 @@ from indexer.lsp.uri import path_to_uri
 from indexer.syntax import python as python_syntax
 
 _NAME = "__lspidx_probe__.py"
+_A_MODULE = 'types.ModuleType("").'
+"""What has the names that every module has of itself; of one that is named servers do not tell them."""
+
 _ATTEMPTS = 20
 _LOOKS = 200
 _DOCUMENTS = 3
@@ -195,6 +198,8 @@ def _tells_a_place(event: Answer) -> bool:
 def ask_builtins(talk: Conversation, setup: Setup) -> dict[str, list[harvest.Place]]:
     """Where Python's own names are defined, asked in a document that exists only between us and the server.
 
+    What every module has of itself (`__name__`) servers do not tell where a module names it, but where it is taken of a module.
+
     It is the proof of a Python server too: one that cannot say where `len` comes from is not ready to be believed. One that answers from
     a file knows the names that the file has.
 
@@ -205,11 +210,14 @@ def ask_builtins(talk: Conversation, setup: Setup) -> dict[str, list[harvest.Pla
     packages = STANDARD_PACKAGES if setup.open == "none" else ()
     path = os.path.join(setup.root, _NAME)
     uri = path_to_uri(path)
-    talk.texts.open(path, "python", "\n".join([*names, *(f"import {name}" for name in packages), ""]))
+    own = sorted(python_syntax.OF_MODULES)
+    text = [*names, *(f"import {name}" for name in packages), "import types", *(f"{_A_MODULE}{name}" for name in own), ""]
+    talk.texts.open(path, "python", "\n".join(text))
     found: dict[str, list[harvest.Place]] = {}
     for attempt in range(_ATTEMPTS):
         asked: dict[int, str] = {}
         places = [(line, 0, name) for line, name in enumerate(names)]
+        places += [(line, len(_A_MODULE), name) for line, name in enumerate(own, len(names) + len(packages) + 1)]
         if not attempt:
             places += [(line, len(f"import {name}") - 1, "") for line, name in enumerate(packages, len(names))]
         for line, col, name in places:

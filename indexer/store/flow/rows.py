@@ -117,6 +117,8 @@ class Builder(Decorating):
                 self._meaning(sym_id, row)
             elif program.is_property(sym_id):
                 solver.graph.copy(solver.result(sym_id), row)
+            elif not program.is_callable(sym_id) and self._is_of_class(objects):  # what one object has in its place is none of the class
+                solver.graph.copy(solver.of_class(sym_id), row)
             elif not program.is_callable(sym_id):
                 solver.graph.copy(solver.symbol(sym_id), row)
                 receiver = solver.values.number(Sort.OBJECT, program.class_of(sym_id))
@@ -143,6 +145,8 @@ class Builder(Decorating):
                 solver.graph.copy(row, solver.symbol(sym_id))
                 if program.class_of(sym_id) >= 0:
                     solver.told_descriptor(sym_id, "__set__", row)
+                    for child in self.taken(row, 0):
+                        solver.graph.watch(self._at(child), lambda value, sym_id=sym_id: solver.set_of_class(value, sym_id, row))
         name = program.name[row]
         if not means and name:
             for child in self.taken(row, 0):
@@ -200,17 +204,22 @@ class Builder(Decorating):
             library.enter(self._solver, source, row, row, is_async=self._program.part[row] == 1)
 
     def caught(self, row: int) -> None:
+        """Tuples may hold tuples, and a variable that adds to what it holds makes one that holds itself, so none is walked into here: what
+        is in it joins what is caught.
+        """
         solver = self._solver
+        classes = solver.graph.node()
 
         def caught(value: int) -> None:
             sort, first, _ = solver.values[value]
             if sort == Sort.CLASS:
                 solver.graph.put(row, solver.values.number(Sort.OBJECT, first))
             elif sort == Sort.CONTAINER:
-                solver.graph.watch(solver.all_of(value), caught)
+                solver.graph.copy(solver.all_of(value), classes)
 
+        solver.graph.watch(classes, solver.once(caught))
         for source in self._nodes(row, 0):
-            solver.graph.watch(source, solver.once(caught))
+            solver.graph.copy(source, classes)
 
     # ---- functions
 

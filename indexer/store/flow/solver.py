@@ -275,7 +275,6 @@ class Solver(Nodes):
         elif program.kinds[member] == SymbolKind.ENUM_MEMBER:
             self.graph.put(target, self.values.number(Sort.OBJECT, owner))
         else:
-            self.graph.copy(self.symbol(member), target)
             if self.is_described:
                 self.bind_described(self.of_class(member), value, target)
             else:
@@ -397,6 +396,11 @@ class Solver(Nodes):
             self.graph.copy(source, self.slot(value, "s" + name))
         elif sort in (Sort.FUNCTION, Sort.DECORATED, Sort.BOUND, Sort.LAMBDA):
             self.graph.copy(source, self.attribute(-1 - value, name))
+
+    def set_of_class(self, value: int, member: int, source: int) -> None:
+        """A member is set that the server knows: of a class, all its objects have it, and the class itself."""
+        if self.values[value].sort == Sort.CLASS:
+            self.graph.copy(source, self.of_class(member))
 
     def store_weakly(self, value: int, name: str, source: int) -> None:
         """It is set by a name that is a value; of all names and values that meet there only some belong together."""

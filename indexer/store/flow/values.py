@@ -32,6 +32,7 @@ class Sort(IntEnum):
     COPIES = 20  # function that wraps each, symbol of a class: its members under their names, in another class
     PROPERTY = 22  # number of the call of `property` that made it
     GETTER = 23  # number of the call of `attrgetter` or `methodcaller` that made it
+    ACCESSOR = 24  # symbol of what runs where a property of an object that has no class is read or set
     COPIED = 21  # function that wraps it, the member that it wraps as it is called
 
 

@@ -155,7 +155,7 @@ SELECT w.string_id, arg_min(m.sym_id, (e.rank, m.sym_id)) AS sym_id
 FROM (SELECT string_id, path[2:] AS path FROM wanted) w
 JOIN (VALUES (0, ''), (1, '.ts'), (2, '.tsx'), (3, '.js'), (4, '.jsx'), (5, '.mts'), (6, '.mjs'), (7, '.cts'), (8, '.cjs'), (9, '/index.ts'),
              (10, '/index.tsx'), (11, '/index.js'), (12, '/index.jsx')) e(rank, ending) ON true
-JOIN document d ON d.path = w.path || e.ending AND d.status <> 'external'
+JOIN document d ON d.path = ltrim(w.path || e.ending, '/') AND d.status <> 'external'
 JOIN sym_of m ON m.doc_id = d.doc_id AND m.ordinal = 0
 GROUP BY w.string_id;
 

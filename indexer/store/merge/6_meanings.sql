@@ -107,9 +107,18 @@ LEFT JOIN final_occ o ON o.doc_id = s.doc_id AND o.line = s.sel_line AND o.col =
 WHERE NOT EXISTS (SELECT 1 FROM final_occ own WHERE own.sym_id = s.sym_id AND own.doc_id = s.doc_id AND own.line = s.sel_line AND own.col = s.sel_col)
   AND NOT EXISTS (SELECT 1 FROM symbol c WHERE c.container_id = s.sym_id AND NOT has_flag(c.flags, 'parameter'))
 GROUP BY s.sym_id;
+-- A parameter of a prototype is the one at its place where the body is; where one of the two leaves names out, the one of its name.
 -- Needs: phantom.
 INSERT INTO phantom
-SELECT c.sym_id, NULL FROM symbol c JOIN phantom p ON p.sym_id = c.container_id WHERE has_flag(c.flags, 'parameter');
+WITH parameter AS (
+    SELECT sym_id, container_id, name, row_number() OVER of_one AS place, count(*) OVER (PARTITION BY container_id) AS together
+    FROM symbol
+    WHERE has_flag(flags, 'parameter') AND container_id IN (SELECT sym_id FROM phantom UNION SELECT instead_id FROM phantom)
+    WINDOW of_one AS (PARTITION BY container_id ORDER BY sel_line, sel_col)
+)
+SELECT c.sym_id, coalesce(min(w.sym_id) FILTER (w.place = c.place AND w.together = c.together), min(w.sym_id) FILTER (w.name = c.name))
+FROM parameter c JOIN phantom p ON p.sym_id = c.container_id LEFT JOIN parameter w ON w.container_id = p.instead_id
+GROUP BY c.sym_id;
 -- Needs: phantom.
 DELETE FROM symbol WHERE sym_id IN (SELECT sym_id FROM phantom);
 -- Needs: phantom.

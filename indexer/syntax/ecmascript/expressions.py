@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from indexer.model import Flow, Handed
-from indexer.syntax.ecmascript.rows import IMPORTED, NOTHING, Body, Scope, text_of
+from indexer.syntax.ecmascript.rows import COPYING, IMPORTED, NOTHING, Body, Scope, of_package, text_of
 from indexer.syntax.ecmascript.targets import MAX_DEPTH, MAX_ELEMENTS, NAMES, Targets, constant
 
 _PLAIN = frozenset(
@@ -109,9 +109,17 @@ class Expressions(Targets):
         if function is None or arguments is None:
             return
         if (module := self._required(function, arguments)) is not None:
+            if text_of(module) in COPYING:
+                self._of_package(text_of(module), parent, part, key)
+                return
             self._row(Flow.REQUIRED, parent, part, module, key)
             return
         self._called(function, arguments, self._row(Flow.CALL, parent, part, self._sign(function, arguments), key))
+
+    def _of_package(self, name: str, parent: int, part: int, key: str) -> int:
+        if key:
+            parent, part = self._row(Flow.HOLD, parent, part, None, key), 0
+        return self._row(Flow.GLOBAL, parent, part, None, of_package(name))
 
     def new(self, node: Any, parent: int, part: int, key: str) -> None:
         function, arguments = node.child_by_field_name("constructor"), node.child_by_field_name("arguments")
@@ -198,8 +206,8 @@ class Expressions(Targets):
             return NOTHING
         before = self._body
         ordinal, place = self._symbol_of(body)
-        if self._is_accessor(ordinal):
-            parent = -1  # who reads the property gets what it gives, not the function
+        if place is None and _is_accessor(node):
+            parent = -1  # who reads the property gets what it gives, not the function, and of one without a symbol nothing says so
         if place is not None:
             row = self._row_at(Flow.DEFINE, -1, 0, place)
             self._given(row, parent, part, key)
@@ -386,6 +394,10 @@ class Expressions(Targets):
             self.assignment(node, parent, part, key)
         else:
             self._parts(node)
+
+
+def _is_accessor(node: Any) -> bool:
+    return node.type == "method_definition" and any(child.type in ("get", "set") for child in node.children)
 
 
 Expressions.handlers = {

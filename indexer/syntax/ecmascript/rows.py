@@ -16,6 +16,21 @@ NOTHING = -1
 IMPORTED = -2
 """What a name is bound by that another file defines."""
 
+COPYING = frozenset(
+    {
+        "extend-shallow",
+        "lodash",
+        "lodash.assign",
+        "lodash.defaults",
+        "lodash.merge",
+        "merge-descriptors",
+        "object-assign",
+        "underscore",
+        "utils-merge",
+    }
+)
+"""Packages whose function, or functions, give one object the properties of others. What is done with them is told by their name."""
+
 _BODIED = CALLABLE_KINDS | {SymbolKind.PROPERTY}
 
 
@@ -113,8 +128,10 @@ class Rows:
             return -1, None
         return ordinal, (symbol.selection.line, symbol.selection.col)
 
-    def _is_accessor(self, ordinal: int) -> bool:
-        return ordinal >= 0 and self._symbols[ordinal].kind == SymbolKind.PROPERTY
+
+def of_package(name: str) -> str:
+    """What a package gives, as a name that no file binds."""
+    return f"require({name})"
 
 
 def text_of(node: Any) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 from indexer.model import Flow
 from indexer.syntax.ecmascript.expressions import Expressions
-from indexer.syntax.ecmascript.rows import IMPORTED, NOTHING, Body, Scope, text_of
+from indexer.syntax.ecmascript.rows import COPYING, IMPORTED, NOTHING, Body, Scope, text_of
 from indexer.syntax.ecmascript.targets import NAMES
 from indexer.syntax.model import Flows
 
@@ -66,12 +66,18 @@ class FlowReader(Expressions):
         for child in later:
             self._value(child, -1, 0)
 
-    def _import(self, node: Any) -> None:
+    def _import(self, node: Any, package: str = "") -> None:
+        """`package`: the one whose whole is imported, if it is one that is known by its name."""
+        source = node.child_by_field_name("source")
+        if source is not None and (name := text_of(source).strip("\"'`")) in COPYING:
+            package = name
         for child in node.named_children:
-            if child.type in _IMPORTS or child.type == "named_imports":
+            if child.type in ("named_imports", "import_specifier"):
                 self._import(child)
+            elif child.type in _IMPORTS:
+                self._import(child, package)
             elif child.type == "identifier":  # of `a as b` the last
-                self._scope.names[text_of(child)] = IMPORTED
+                self._scope.names[text_of(child)] = self._of_package(package, -1, 0, "") if package else IMPORTED
 
     def _function_declaration(self, node: Any) -> None:
         name = node.child_by_field_name("name")

@@ -15,10 +15,10 @@ from __future__ import annotations
 
 from indexer.syntax.model import Syntax
 from indexer.syntax.python.excerpt import excerpt
-from indexer.syntax.python.scopes import BUILTINS
+from indexer.syntax.python.scopes import BUILTINS, OF_MODULES
 from indexer.syntax.python.walk import Walk
 
-__all__ = ["BUILTINS", "excerpt", "parse"]
+__all__ = ["BUILTINS", "OF_MODULES", "excerpt", "parse"]
 
 
 def parse(source: bytes, module_name: str, *, is_test: bool = False, definitions_only: bool = False) -> Syntax:

@@ -9,7 +9,19 @@ from indexer.syntax.model import ASK, BUILTIN, Span, Syntax, Tokens
 from indexer.syntax.python.nodes import K_ATTRIBUTE, K_IDENTIFIER, name_of
 from indexer.syntax.python.record import Recorder
 from indexer.syntax.python.roles import CONFINED, DEFINITION, DELETE, WRITE
-from indexer.syntax.python.scopes import BUILTINS, BY_DEF, BY_IMPORT, BY_PARAM, CLASS_SCOPE, TYPE_SCOPE, Binding, Scope, Use, nonlocal_home
+from indexer.syntax.python.scopes import (
+    BUILTINS,
+    BY_DEF,
+    BY_IMPORT,
+    BY_PARAM,
+    CLASS_SCOPE,
+    OF_MODULES,
+    TYPE_SCOPE,
+    Binding,
+    Scope,
+    Use,
+    nonlocal_home,
+)
 
 MAX_CHAIN = 3
 
@@ -99,7 +111,7 @@ class Resolver(Recorder):
             binding = self.look_up(use)
             token = use.token
             if binding is None:
-                if use.name in BUILTINS and not self.has_star:
+                if (use.name in BUILTINS and not self.has_star) or (use.name in OF_MODULES and use.scope.kind != CLASS_SCOPE):
                     tokens.symbol[token] = BUILTIN
                     tokens.roles[token] &= ~CONFINED
                 else:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import builtins
 
-BUILTINS = frozenset(dir(builtins)) - {"__doc__", "__file__", "__loader__", "__name__", "__package__", "__spec__"}
-"""Names that every module can use unbound; what a module defines about itself (`__name__`) is asked where it stands."""
+OF_MODULES = frozenset({"__doc__", "__file__", "__loader__", "__name__", "__package__", "__spec__"})
+"""Names that every module has of itself: attributes of the object that it is."""
+
+BUILTINS = frozenset(dir(builtins)) - OF_MODULES
+"""Other names that every module can use unbound."""
 
 # How a name got into a scope.
 BY_DEF = 1

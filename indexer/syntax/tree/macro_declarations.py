@@ -121,6 +121,13 @@ class Declarations(Parts):
         closed = self.partner.get(at, -1)
         if head.before and not head.behind and self.texts[at - 1] == b"*" and self.texts[at + 1] == b"*":  # `T *(*name)(…)`
             self.surplus(head.before, [head.before[-1]], is_typed=head.is_typed)
+        if (own := self._in_brackets(at, closed, head)) is not None:  # `API int (name)(…)`
+            self.surplus(head.before, [own], is_typed=head.is_typed)
+            self.take(at, at)
+            self.take(closed, closed)
+            self.parameters(closed + 1, self.partner[closed + 1])
+            self.trailing(self.behind(closed + 1), head.scope)
+            return -1
         if closed < 0 or not head.names or head.names[-1].last != at - 1:
             return -1
         name = head.names[-1]
@@ -140,6 +147,14 @@ class Declarations(Parts):
             self.parameters(at, closed)
         self.trailing(closed + 1, head.scope)
         return -1
+
+    def _in_brackets(self, at: int, closed: int, head: Head) -> Name | None:
+        """The name of a function that stands in brackets itself, so that no macro of that name is meant."""
+        has_type = head.is_typed or head.is_pointed or len(head.before) > 1
+        if closed < 0 or not has_type or head.behind or not self.names_at(at + 1) or closed + 1 not in self.partner:
+            return None
+        own = self.name(at + 1)
+        return own if own.last == closed - 1 and self.texts[closed + 1] == b"(" else None
 
     def _called(self, at: int, closed: int, head: Head) -> int:
         """`NAME(…)` where a statement begins."""

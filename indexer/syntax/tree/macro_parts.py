@@ -151,7 +151,7 @@ class Parts(Tokens):
                     return
                 then = self.behind(at + 1) if texts[at + 1] == b"(" else at + 1
                 is_last = texts[then] in (b";", b"{", b":", b"=", b",", b"->") or self.kinds[then] == LINE
-                if not is_last and not (self.kinds[then] == WORD and (self.is_one(then, QUALIFIERS) or self.is_macro(then))):
+                if not is_last and not self._is_trailing(then):
                     return
                 self.take(at, then - 1)
                 at = then
@@ -181,6 +181,10 @@ class Parts(Tokens):
                 return
             else:
                 return
+
+    def _is_trailing(self, at: int) -> bool:
+        """Whether a word may stand behind parameters: a macro by its spelling, or a name of the compiler's, as in system headers."""
+        return self.kinds[at] == WORD and (self.is_one(at, QUALIFIERS) or self.is_macro(at) or self.texts[at].startswith(b"__"))
 
     def _attributes(self, at: int) -> int:
         """Takes `#if` to `#endif` with attributes and macros only; returns what is behind, below 0 where there is more."""

@@ -15,6 +15,8 @@ from indexer.text import OffsetMap
 _WORD = rb"[A-Za-z_$\x80-\xef][\w$\x80-\xef]*"
 _NAME = re.compile(rb"%b(?:(?:\.|::)%b)*" % (_WORD, _WORD))
 _FILE = re.compile(rb"\.{1,2}/[\w@.$/-]*[\w$]")
+_FOLDER = re.compile(rb"\.{1,2}(?:/\.{1,2})*/?")
+"""A folder that is required as a module: `require("..")`. Elsewhere such a text may be anything."""
 _LINKNAME = re.compile(rb"//go:linkname[ \t]+(\w+)(?:[ \t]+([\w./~-]+\.\w+))?[ \t\r]*\Z")
 _EXPORT = re.compile(rb"//(?:export|go:wasmexport)[ \t]+(\w+)[ \t\r]*\Z")
 _BEGINNING = re.compile(rb"""["'`]([\w@.$/-]{1,100})""")
@@ -69,7 +71,7 @@ def named_strings(
             continue
         text = node.text
         literal = node.parent
-        if _FILE.fullmatch(text):
+        if _FILE.fullmatch(text) or (_FOLDER.fullmatch(text) and _is_required(literal)):
             if literal is not None and literal.parent is not None and literal.parent.type not in _IMPORTS:
                 add(node.start_byte, text, _Taken(NameUse.FILE, Role(0)))
         elif _NAME.fullmatch(text):
@@ -103,6 +105,15 @@ def named_strings(
             if match[2]:
                 add(node.start_byte + match.start(2), match[2], _Taken(NameUse.LINKED, Role.READ))
     return sorted(found)
+
+
+def _is_required(literal: Any) -> bool:
+    """Whether a text is all that `require` or `import` is given."""
+    arguments = literal.parent if literal is not None else None
+    if arguments is None or arguments.type not in _ARGUMENTS or arguments.named_child_count != 1 or arguments.parent is None:
+        return False
+    function = arguments.parent.child_by_field_name("function")
+    return function is not None and function.text in (b"require", b"import")
 
 
 def _in_template(node: Any) -> Iterator[tuple[int, bytes]]:

@@ -100,7 +100,7 @@ def merge(solver: EcmascriptSolver, container: int, source: int) -> None:
 
     def given(value: int) -> None:
         if solver.values[value].sort == Sort.CONTAINER and value != container:
-            solver.each_slot(value, lambda key, node: solver.graph.copy(node, solver.slot(container, key)))
+            solver.each_slot(value, lambda key, node: solver.copy_property(node, value, solver.slot(container, key)))
 
     solver.graph.watch(source, solver.once(given))
 

@@ -138,13 +138,15 @@ def _assign(solver: EcmascriptSolver, site: Site) -> None:
 def _assign_to(solver: EcmascriptSolver, site: Site, target: int) -> None:
     def given(value: int) -> None:
         if solver.is_record(value) and value != target:
-            solver.each_slot(value, member)
+            solver.each_slot(value, lambda key, node: member(key, node, value))
 
-    def member(key: str, node: int) -> None:
+    def member(key: str, node: int, owner: int) -> None:
         if solver.values[target].sort == Sort.CONTAINER:
-            solver.graph.copy(node, solver.slot(target, key))
+            solver.copy_property(node, owner, solver.slot(target, key), site.row)
         elif key[:1] == "s":
-            solver.store(target, key[1:], node)
+            copied = solver.graph.node()
+            solver.copy_property(node, owner, copied, site.row)
+            solver.store(target, key[1:], copied)
 
     for source in site.given[1:]:
         solver.graph.watch(source, solver.once(given))
@@ -248,6 +250,23 @@ def _define(solver: EcmascriptSolver, site: Site) -> None:
 
 _FUNCTIONS: dict[str, _Handler] = {
     "Object.assign": _assign,
+    **{
+        f"require({name})": _assign
+        for name in (
+            "extend-shallow",
+            "lodash.assign",
+            "lodash.defaults",
+            "lodash.merge",
+            "merge-descriptors",
+            "object-assign",
+            "utils-merge",
+        )
+    },
+    **{
+        f"require({package}).{name}": _assign
+        for package in ("lodash", "underscore")
+        for name in ("assign", "assignIn", "defaults", "extend", "merge")
+    },
     "Object.keys": _of_records(keys_of),
     "Object.values": _of_records(values_of),
     "Object.entries": _of_records(entries_of),

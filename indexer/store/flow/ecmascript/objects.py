@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from indexer.model import SymbolFlag, SymbolKind
+from indexer.model import SymbolFlag, SymbolKind, Via
 from indexer.store.flow.program import Program
 from indexer.store.flow.sites import Site
 from indexer.store.flow.solver import Solver
@@ -13,6 +13,7 @@ from indexer.store.flow.values import Sort
 
 _STATIC = int(SymbolFlag.STATIC)
 _LOCAL = int(SymbolFlag.LOCAL)
+_PROPERTY, _EXTERNAL = int(SymbolFlag.PROPERTY), int(SymbolFlag.EXTERNAL)
 _OF_FUNCTIONS = frozenset(("call", "apply", "bind"))
 FUNCTIONS = frozenset((Sort.FUNCTION, Sort.LAMBDA, Sort.BOUND, Sort.PARTIAL))
 
@@ -34,6 +35,9 @@ class EcmascriptSolver(Solver):
         self._looked: set[tuple[int, int | None, str, int]] = set()
         self._builtins: dict[str, int] = {}
         self._builtin_names: list[str] = []
+        self._has_accessors = any(
+            flags & _PROPERTY and not flags & _EXTERNAL and program.class_of(number) < 0 for number, flags in enumerate(program.flags)
+        )
         for number, container in enumerate(program.containers):
             if container >= 0 and program.kinds[container] == SymbolKind.MODULE and not program.flags[number] & _LOCAL:
                 self._exported.setdefault(container, []).append(number)
@@ -90,7 +94,10 @@ class EcmascriptSolver(Solver):
         sort, first, _ = values[value]
         if sort == Sort.CONTAINER:
             if first in self._records:  # what is stored by names made at run time is read by such (ADR 0066)
-                self.bind(self.slot(value, "s" + name), value, target)
+                held = self.slot(value, "s" + name)
+                self.bind(held, value, target)
+                if self._has_accessors:
+                    graph.watch(held, lambda each: self._get_by(each, value, target, row))
             else:
                 graph.put(target, self.method(name, value))
         elif sort == Sort.OBJECT:
@@ -106,6 +113,46 @@ class EcmascriptSolver(Solver):
             self._load_of_function(value, name, target)
         elif sort == Sort.BUILTIN:
             graph.put(target, self.builtin(f"{self.builtin_name(first)}.{name}"))
+
+    def _get_by(self, value: int, receiver: int, target: int, row: int) -> None:
+        """A property is read that an accessor of an object without a class may stand for."""
+        sort, first, _ = self.values[value]
+        if sort == Sort.ACCESSOR:
+            if row >= 0:
+                self.read[row, first] = None
+            self._run(first, receiver, target, row)
+
+    def _set_by(self, value: int, receiver: int, source: int, row: int) -> None:
+        sort, first, _ = self.values[value]
+        key = (first, receiver, source, -4)
+        if sort == Sort.ACCESSOR and key not in self._bindings:
+            self._bindings.add(key)
+            if row >= 0:
+                self.read[row, first] = None
+            callee = self.graph.node()
+            made = self.site(row, callee, self.graph.node(), via=Via.INFERRED_TYPE)
+            made.given = [source]
+            self.activate(made)
+            self.bind(self.symbol(first), receiver, callee)
+
+    def bind_value(self, value: int, receiver: int, target: int, method: int = -1) -> None:
+        if self.values[value].sort != Sort.ACCESSOR:  # what reads the property gets what it gives (`load`)
+            super().bind_value(value, receiver, target, method)
+
+    def copy_property(self, source: int, owner: int, target: int, row: int = -1) -> None:
+        """A property of `owner` is copied to another object, in a row: of an accessor what it gives."""
+        if not self._has_accessors:
+            self.graph.copy(source, target)
+            return
+
+        def given(value: int) -> None:
+            sort, first, _ = self.values[value]
+            if sort == Sort.ACCESSOR:
+                self._run(first, owner, target, row)
+            else:
+                self.graph.put(target, value)
+
+        self.graph.watch(source, given)
 
     def _load_static(self, value: int, owner: int, name: str, target: int, row: int) -> None:
         if name == "prototype":
@@ -178,8 +225,11 @@ class EcmascriptSolver(Solver):
         sort, first, _ = self.values[value]
         if sort == Sort.CONTAINER:
             if first in self._records:
-                self.graph.copy(source, self.slot(value, "s" + name))
+                held = self.slot(value, "s" + name)
+                self.graph.copy(source, held)
                 self.receive(source, value)
+                if self._has_accessors:
+                    self.graph.watch(held, lambda each: self._set_by(each, value, source, row))
         elif sort in (Sort.OBJECT, Sort.PROTOTYPE):
             member = self.program.member(first, name)
             if member >= 0 and self.program.holds(member):

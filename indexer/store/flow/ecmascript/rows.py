@@ -119,7 +119,7 @@ class EcmascriptBuilder(Builder):
         name = program.name[row]
         if name:
             for child in self.taken(row, 0):
-                solver.graph.watch(self._at(child), lambda value: solver.store(value, name, row))
+                solver.graph.watch(self._at(child), lambda value: solver.store(value, name, row, row))
 
     def item(self, row: int) -> None:
         program = self._program
@@ -158,8 +158,14 @@ class EcmascriptBuilder(Builder):
             if program.part[child] == Handed.ALL_NAMED:
                 containers.merge(solver, made, self._at(child))
                 continue
-            solver.graph.copy(self._at(child), solver.slot(made, program.key[child]))
-            if is_record and program.of[child] >= 0 and program.kind[program.of[child]] == Flow.DEFINE:
+            of = program.of[child]
+            is_defined = is_record and of >= 0 and program.kind[of] == Flow.DEFINE
+            accessor = next((sym_id for sym_id in program.means.get(of, ()) if program.is_property(sym_id)), -1) if is_defined else -1
+            if accessor >= 0:
+                solver.graph.put(solver.slot(made, program.key[child]), solver.values.number(Sort.ACCESSOR, accessor))
+            else:
+                solver.graph.copy(self._at(child), solver.slot(made, program.key[child]))
+            if is_defined:
                 solver.receive(self._at(child), made)
 
     # ---- functions
