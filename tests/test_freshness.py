@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from support import crawl_with_ty, write_tree
 
+from indexer.errors import NameNotFound
 from query.facts import freshness
 from query.facts.freshness import drift, watch_with
 from query.facts.index import Index, open_index
@@ -98,6 +99,19 @@ def test_the_answer_after_a_change_is_not_complete_however_soon_it_is_asked_for(
     CHANGES[change](root)
     assert asking() == ["stale"]
     assert asking() == ["stale"]
+
+
+def test_a_name_that_is_not_found_in_a_tree_that_has_moved_on_may_be_there_by_now(asking: Asking, root: Path) -> None:
+    with pytest.raises(NameNotFound) as error:
+        asking("thing.b.third")
+    assert "changed since" not in str(error.value)
+    (root / "thing/b.py").write_text(FILES["thing/b.py"].replace("second", "third"))
+    with pytest.raises(NameNotFound, match="1 file has changed since the index was made; to bring it up to date"):
+        asking("thing.b.third")
+    (root / "thing/b.py").write_text(FILES["thing/b.py"])
+    (root / "thing/d.py").write_text("def second() -> int:\n    return 2\n")
+    with pytest.raises(NameNotFound, match="changed since"):
+        asking("thing.d.second")
 
 
 def test_a_change_by_another_name_of_the_file_is_seen(root: Path, tmp_path: Path) -> None:

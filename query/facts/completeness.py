@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from indexer.errors import AmbiguousName, NameNotFound
 from indexer.model import SymbolKind
 from query.answers.envelope import Answer, Completeness, Provenance, Reason, completeness_from
 from query.answers.paths import of_paths
@@ -309,6 +310,15 @@ def distrusted(answer: Answer[Any], index: Index, *, whole: bool) -> Answer[Any]
         completeness=Completeness(status=status, reasons=reasons),
         provenance=msgspec.structs.replace(answer.provenance, foreign=True),
     )
+
+
+def of_older_tree(error: NameNotFound | AmbiguousName, index: Index) -> NameNotFound | AmbiguousName | None:
+    """The error with a word on the files that have changed since, in which the name may mean something else; None where none has."""
+    told = reading.stale(index, drift(index).paths)
+    if not told:
+        return None
+    message = f"{error}; {told[0].detail}"
+    return AmbiguousName(message, error.candidates, error.total) if isinstance(error, AmbiguousName) else type(error)(message)
 
 
 def unfinished(answer: Answer[Any], lacking: Reason) -> Answer[Any]:

@@ -15,14 +15,14 @@ from typing import Any, Literal, TypedDict, TypeVar, Unpack
 
 import msgspec
 
-from indexer.errors import EditsOff, NoIndex, UsageError
+from indexer.errors import AmbiguousName, EditsOff, NameNotFound, NoIndex, UsageError
 from indexer.store.generations import remedy
 from indexer.vcs import find_root
 from query.answers.envelope import Answer, Reason
 from query.answers.pages import Cursor, parsed
 from query.answers.style import Style
 from query.context import Context, Progress, Servers, Workspace, silent
-from query.facts.completeness import Certificate, distrusted, unfinished
+from query.facts.completeness import Certificate, distrusted, of_older_tree, unfinished
 from query.facts.index import Index
 from query.facts.served import Served
 from query.live.servers import servers_of
@@ -302,6 +302,11 @@ def call(
                 raise UsageError(f"{name}: {why}")
             context = Context(index=index, certificate=certificate(index), servers=asked, progress=progress, served=served)
             answer = declared.run(context, parameters)
+    except (NameNotFound, AmbiguousName) as error:
+        rests_on_index = index is not None and (declared.needs_index or declared.live is not None)
+        if rests_on_index and (told := of_older_tree(error, index)) is not None:
+            raise told from error
+        raise
     finally:
         if servers is None:
             asked.close()
