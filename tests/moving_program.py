@@ -176,7 +176,7 @@ class Program:
                 yield alias.asname or alias.name, f"{_source(name, path, item)}.{alias.name}"
 
     def _resolved(self, dotted: str, seen: frozenset[str] = frozenset()) -> str | None:
-        """The symbol or module that a dotted name stands for, through what its module imports; a symbol goes before a module of its name."""
+        """The symbol or module that a dotted name stands for, through what its module imports; a symbol before a module of its name."""
         if dotted in self.definitions:
             return dotted
         owner, _, last = dotted.rpartition(".")

@@ -36,7 +36,7 @@ class Said(NamedTuple):
     @property
     def owns_up(self) -> bool:
         """Whether it says that it may be of another tree than now."""
-        known = ("changed since", "has changed", "stale", "being made", "up to date", "not in the index", "Locked", "lspidx index")
+        known = ("changed since", "has changed", "stale", "being made", "up to date", "not in the index", "is indexing", "lspidx index")
         return bool(self.codes & {"stale", "indexing", "unchecked"}) or any(word in self.words for word in known)
 
 
@@ -405,6 +405,8 @@ def question(chance: Random, program: Program) -> Asked | None:
         return None
     [kind] = chance.choices([*KINDS], [*KINDS.values()])
     asked = kind(chance, program)
+    if asked.tool == "find_references" and chance.random() < 0.25:
+        asked.arguments["live"] = True
     if "symbol" in asked.arguments and chance.random() < 0.25:  # by the place where it is defined now
         item = program.definitions[asked.about]
         asked.arguments["symbol"] = f"{item.path}:{item.line}:{item.col}"
@@ -435,7 +437,7 @@ def _complaint(asked: Asked, said: Said, now: Program) -> str:
         return ""
     if not is_there:
         return "is answered, though it is gone"
-    if asked.about in now.definitions and not now.is_clear(asked.about):
+    if asked.about in now.broken or (asked.about in now.definitions and not now.is_clear(asked.about)):
         return ""
     what = asked.wrong(now, said.result) if said.status == "complete" and not now.broken else asked.false(now, said.result)
     if what and any(path in what or module_name(path) in what for path in now.broken):
