@@ -35,9 +35,7 @@ def test_no_answer_is_whole_and_wrong_or_of_an_older_tree_without_a_word(tmp_pat
         turns = min(PER_TREE, TURNS - done)
         failures += _on_one_tree(tmp_path / str(number), SEED * 1000 + number, turns, counts)
         done += turns
-    print(f"\n{done} turns of seed {SEED}:")
-    for what, count in sorted(counts.items()):
-        print(f"  {count:>6} {what}")
+        print(f"\n{done} turns of seed {SEED}:", *(f"{count:>6} {what}" for what, count in sorted(counts.items())), sep="\n  ", flush=True)
     assert not failures, f"{len(failures)} answers\n" + "\n\n".join(failures[:20])
     if done >= PER_TREE // 4:
         assert counts["complete"] > sum(counts[what] for what in counts if what.startswith(("complete", "partial"))) / 3, "little was said"

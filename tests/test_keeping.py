@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support import crawl_with_ty, write_tree
+from support import Watcher, crawl_with_ty, write_tree
 
 from indexer.errors import EditRefused, Locked, ServerError
 from query.answers.envelope import Answer
@@ -54,6 +54,25 @@ def test_a_question_after_an_edit_is_answered_of_the_tree_as_it_is(service: Serv
     assert _callers(service) == (["thing.c.fourth", "thing.new.fifth"], "complete", [])
     found = service.ask("get_symbol_source", {"symbol": "thing.new.fifth"})
     assert "return first()" in found.result[0].source
+
+
+def test_a_file_that_changed_while_it_was_read_and_is_again_what_it_was_is_read_at_the_next_question(root: Path) -> None:
+    """As `git stash` and `git stash pop` during a crawl: by stamp and digest nothing has changed, and nothing is known of it."""
+    path = root / "thing/b.py"
+    (root / "thing/c.py").write_text(NEW_CALLER)
+
+    def edited_meanwhile(phase: str) -> None:
+        if phase == "crawl":
+            path.write_text("x = 1\n")
+
+    crawl_with_ty(root, watcher=Watcher(on_phase=edited_meanwhile), full=True)
+    path.write_text(FILES["thing/b.py"])
+    telling = Service(root)
+    assert _callers(telling) == (["thing.c.fourth"], "partial", ["stale"])
+    telling.close()
+    keeping = Service(root, keeps_fresh=True, patience_s=60.0)
+    assert _callers(keeping) == (["thing.b.second", "thing.c.fourth"], "complete", [])
+    keeping.close()
 
 
 def test_a_service_that_does_not_keep_the_index_fresh_says_that_it_is_stale(root: Path) -> None:
