@@ -257,7 +257,7 @@ def renames(root: Path, name: str, python: Path, number: int, seed: int) -> Iter
     git(root, "reset", "-q", "--hard")
     git(root, "clean", "-qfdx", "-e", ".lspidx")
     subprocess.run([sys.executable, "-m", "query.cli", "index", "-q", "--python", str(python.parent.parent), str(root)], check=True)
-    service = Service(root, keeps_fresh=True, patience_s=120.0, max_chars=0)
+    service = Service(root, max_chars=0)  # what writes waits until the index is up to date
     steps, clean = 0, health(root, package, python)
     try:
         for count in range(number):
