@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -141,6 +144,66 @@ def test_a_question_waits_no_longer_than_it_may_and_says_that_the_index_is_being
         may_go_on.set()
         impatient.close()
         patient.close()
+
+
+_ENDS_MEANWHILE = """
+import sys, duckdb
+from pathlib import Path
+from query.surface import service as services
+
+def merge(root, flags, progress, **_):
+    progress(0, 0, "merge")
+    database = duckdb.connect(":memory:", config={"threads": 1})
+    for _ in range(1500):
+        database.execute("SELECT count(*) FROM range(20000) WHERE hash(range) % 7 = 1").fetchall()
+    print("merged", flush=True)
+
+services.recrawl = merge
+root = Path(sys.argv[1])
+(root / "thing/c.py").write_text("first")
+service = services.Service(root, keeps_fresh=True, patience_s=0.01)
+print(service.ask("find_callers", {"symbol": "thing.a.first"}).completeness.status, flush=True)
+if sys.argv[2] == "closes":
+    service.close()
+"""
+
+
+@pytest.mark.parametrize("end", ["closes", "only ends"])
+def test_a_process_that_ends_in_the_midst_of_a_refresh_is_not_brought_down_by_it(root: Path, end: str) -> None:
+    """Python ends its daemon threads wherever they are: within the database's code that is `FATAL: exception not rethrown`, and a core."""
+    command = [sys.executable, "-c", _ENDS_MEANWHILE, str(root), end]
+    done = subprocess.run(command, cwd=Path(__file__).parent.parent, capture_output=True, text=True, check=False, timeout=120)
+    assert (done.returncode, done.stdout.split(), done.stderr) == (0, ["partial", "merged"], "")
+
+
+def test_a_refresh_ends_at_its_next_step_once_nobody_can_ask_any_more(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    steps: list[int] = []
+    begun, may_go_on, is_over = threading.Event(), threading.Event(), threading.Event()
+
+    def crawl(_root: Path, _flags: object, progress: Callable[[int, int, str], None], **_: object) -> None:
+        begun.set()
+        may_go_on.wait(60)
+        try:
+            for step in range(100):
+                progress(step, 100, "crawl")
+                steps.append(step)
+        finally:
+            is_over.set()
+
+    monkeypatch.setattr(services, "recrawl", crawl)
+    service = Service(root, keeps_fresh=True, patience_s=0.01)
+    (root / "thing/c.py").write_text("first")
+    assert _callers(service)[1] == "partial"
+    assert begun.wait(60)
+    service.close()
+    may_go_on.set()
+    assert is_over.wait(60)
+    assert steps == []
+    assert not service.is_refreshing or _soon(lambda: not service.is_refreshing)
+
+
+def _soon(holds: Callable[[], bool]) -> bool:
+    return any(holds() or time.sleep(0.01) for _ in range(1000))
 
 
 # ---- edits

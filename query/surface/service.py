@@ -334,7 +334,9 @@ class Service:
                 watch_with(index, self._watch)
 
     def close(self) -> None:
-        """Ends the servers that were started for this service."""
+        """Ends the servers that were started for this service, and the refresh that is under way."""
+        if self._keeper is not None:
+            self._keeper.close()
         with self._lock:
             servers, self._servers = self._servers, None
             watch, self._watch = self._watch, None
