@@ -18,6 +18,7 @@ from moving_program import Program, module_name
 from query_support import lspidx, plain_environment
 
 from indexer.errors import AmbiguousName, Bug, LspidxError, NameNotFound
+from query.facts.hierarchy import OVERRIDE
 from query.surface.registry import load
 from query.surface.service import Service
 
@@ -219,6 +220,7 @@ def _callers(chance: Random, program: Program) -> Asked:
             for edge in result
             if _called(edge)
             for site in edge["sites"]
+            if site["evidence"] != OVERRIDE  # beside calls of its own, it calls what this one overrides
         }
 
     def true(now: Program) -> set[Any]:

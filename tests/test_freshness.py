@@ -114,6 +114,17 @@ def test_a_name_that_is_not_found_in_a_tree_that_has_moved_on_may_be_there_by_no
         asking("thing.d.second")
 
 
+@pytest.mark.parametrize("path", ["thing/b.py", "thing/d.py"])
+def test_a_list_of_what_nothing_uses_is_not_whole_where_a_file_may_add_to_it(asking: Asking, root: Path, path: str) -> None:
+    """With or without rows: the file no longer uses what the list lacks, or defines what nobody uses."""
+    tools = ("unreferenced", "untested")
+    before = {tool: asking.service.ask(tool, {}).completeness.status for tool in tools}
+    assert before["unreferenced"] == "complete"
+    (root / path).write_text("def _nobody() -> int:\n    return 1\n")
+    for tool in tools:
+        assert "stale" in [reason.code for reason in asking.service.ask(tool, {}).completeness.reasons]
+
+
 def test_a_change_by_another_name_of_the_file_is_seen(root: Path, tmp_path: Path) -> None:
     os.link(root / "thing/b.py", tmp_path / "another")
     asking = Asking(root)
