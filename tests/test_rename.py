@@ -220,6 +220,47 @@ def test_a_class_by_whose_name_a_visitor_finds_a_method_is_not_renamed_without_c
     assert ran.stdout == "call\n"
 
 
+MAKER = """
+class Context:
+    def __init__(self) -> None:
+        self.volatile_now = False
+
+    def revert(self) -> str:
+        'Undoes it; see Context.plain().'
+        return "reverted"
+
+    def plain(self) -> str:
+        return "nothing"
+
+
+EXPORTED = ["LoopContext"]
+
+
+class LoopContext:
+    pass
+
+
+context = Context()
+exec(f"print(context.revert(), {EXPORTED[0]}.__module__)")
+exec("if context.volatile_now: pass")
+"""
+
+
+def test_names_in_the_text_of_programs_that_are_made_are_not_left_behind_without_consent(tmp_path: Path) -> None:
+    root = write_tree(tmp_path / "maker", {"m.py": MAKER})
+    crawl_with_ty(root)
+    service = Service(root)
+    try:
+        for symbol, line in (("m.Context.revert", 22), ("m.Context.volatile_now", 23), ("m.LoopContext", 14)):
+            with pytest.raises(EditRefused, match=rf"a string has '\w+' as code has it, and stays as it is: m\.py:{line};"):
+                service.ask("rename_symbol", {"symbol": symbol, "new_name": "another", "apply": True})
+        assert texts(root) == {"m.py": MAKER}
+        done = service.ask("rename_symbol", {"symbol": "m.Context.plain", "new_name": "simple", "apply": True})
+        assert done.completeness.status == "complete"
+    finally:
+        service.close()
+
+
 def test_a_strangers_index_chooses_no_place_to_write_to(service: Service, shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What it knows may be made up, and so may what it does not know: nothing is written but at the server's word alone."""
     before = texts(shop)
