@@ -17,6 +17,7 @@ from indexer.errors import EditRefused, Locked, ServerError
 from query.answers.envelope import Answer
 from query.surface import service as services
 from query.surface.service import Service
+from query.upkeep import keeping
 
 FILES = {
     "pyproject.toml": '[project]\nname = "thing"\n',
@@ -200,6 +201,22 @@ def test_a_refresh_ends_at_its_next_step_once_nobody_can_ask_any_more(root: Path
     assert is_over.wait(60)
     assert steps == []
     assert not service.is_refreshing or _soon(lambda: not service.is_refreshing)
+
+
+def test_an_edit_waits_for_the_index_though_the_last_refresh_took_long_and_a_question_does_not() -> None:
+    may_go_on, waited = threading.Event(), threading.Event()
+
+    def refresh(_progress: object) -> None:
+        assert may_go_on.wait(60)
+
+    keeper = keeping.Keeper(refresh, patience_s=30.0)
+    keeper._took_s = keeping.LONGEST_WAIT_S + 1
+    assert not keeper.catch_up(["a.py"])
+    thread = threading.Thread(target=lambda: waited.set() if keeper.catch_up(["a.py"], writes=True) else None)
+    thread.start()
+    may_go_on.set()
+    thread.join(60)
+    assert waited.is_set()
 
 
 def _soon(holds: Callable[[], bool]) -> bool:

@@ -242,6 +242,8 @@ def check(index: Index | None, renaming: Renaming) -> Verdict:
             if index is None
             else "the index does not know this identifier, or its file has changed since; the server's answer was not compared with it"
         )
+        if index is not None and index.is_catching_up:
+            why += " (it is being brought up to date, so ask again)"
         return Verdict(
             renaming=renaming,
             is_foreign=is_foreign,

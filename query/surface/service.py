@@ -374,7 +374,7 @@ class Service:
         if not tree.checked or not tree.paths:
             return
         if self._keeper is not None:
-            index.is_catching_up = not self._keeper.catch_up(tree.paths, progress) and self._keeper.is_busy
+            index.is_catching_up = not self._keeper.catch_up(tree.paths, progress, writes=tool.catches_up) and self._keeper.is_busy
         elif len(tree.paths) <= MOST_FILES:
             with contextlib.suppress(Locked, ServerError, LanguageLost):  # the tool says what it could not hold against the index
                 self.refresh(progress)

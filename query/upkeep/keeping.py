@@ -47,11 +47,12 @@ class Keeper:
         """Ends the refresh that is under way at its next step; does not wait for it."""
         self._is_closed = True
 
-    def catch_up(self, changed: Sequence[str], progress: Progress = silent) -> bool:
+    def catch_up(self, changed: Sequence[str], progress: Progress = silent, *, writes: bool = False) -> bool:
         """Begins a refresh for these files if none is under way, and waits for it where that pays; whether it is over, and did not fail.
 
         Args:
             progress: told how far it is, for as long as this call waits for what it has begun.
+            writes: an edit rests on it, which is refused otherwise: so it is waited for though the last one took long.
         """
         told = _Told(progress, lambda: self._is_closed or not threading.main_thread().is_alive())
         with self._lock:
@@ -63,7 +64,7 @@ class Keeper:
                     return False
                 thread = self._under_way = threading.Thread(target=self._run, args=(tuple(changed), told), name="keeper", daemon=False)
                 thread.start()
-            waits = len(changed) <= MOST_FILES and self._took_s <= LONGEST_WAIT_S
+            waits = len(changed) <= MOST_FILES and (writes or self._took_s <= LONGEST_WAIT_S)
         if waits and self._patience_s:
             thread.join(self._patience_s)
         told.is_heard = False
