@@ -70,6 +70,7 @@ class Program:
         self.unclear: set[str] = set()
         self._modules: dict[str, _Module] = {}
         self._bound: dict[str, dict[str, str]] = {}
+        self._doubled: list[str] = []
         for path, text in sorted(texts.items()):
             try:
                 tree = ast.parse(text)
@@ -81,6 +82,7 @@ class Program:
             self._modules[name] = _Module(path, tree, text.splitlines())
         for name, module in self._modules.items():
             self._define(name, module)
+        self.unclear |= {self._resolved(target) or target for target in self._doubled}
         for name, module in self._modules.items():
             for base in (item for item in module.tree.body if isinstance(item, ast.ClassDef)):
                 known = [self._meaning(value, name, {}) for value in base.bases]
@@ -142,6 +144,7 @@ class Program:
     def _define(self, name: str, module: _Module) -> None:
         bound = self._bound[name] = {}
         times: Counter[str] = Counter()
+        imported: dict[str, list[str]] = {}
 
         def define(owner: str, item: ast.FunctionDef | ast.ClassDef, kind: str) -> str:
             own = f"{owner}.{item.name}"
@@ -165,7 +168,10 @@ class Program:
                 for local, target in self._imported(name, module.path, item):
                     times[local] += bound.get(local) != target
                     bound[local] = target
-        self.unclear |= {f"{name}.{local}" for local, count in times.items() if count > 1}
+                    imported.setdefault(local, []).append(target)
+        doubled = [local for local, count in times.items() if count > 1]
+        self.unclear |= {f"{name}.{local}" for local in doubled}
+        self._doubled += [target for local in doubled for target in imported.get(local, ())]
 
     def _imported(self, name: str, path: str, item: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
         """Each name that an import binds, with the dotted name that it stands for."""
