@@ -21,7 +21,7 @@ SIDE_BY_SIDE ?= -n $(PROCESSES) --dist loadfile --no-loadscope-reorder
 ASK := $(BIN)/lspidx -C $(DEMO)/$(DJANGO)/django
 
 .DEFAULT_GOAL := help
-.PHONY: help setup toolchains servers object-store demo-index demo quick quick-tests test costs kills fuzz check cache-check format lint types page-check bench bench-quick bench-changes bench-traces bench-increments bench-live bench-clones bench-completeness self docs book cache golden clean
+.PHONY: help setup toolchains servers object-store demo-index demo quick quick-tests test costs kills fuzz moving check cache-check format lint types page-check bench bench-quick bench-changes bench-traces bench-increments bench-moving bench-renames bench-live bench-clones bench-completeness self docs book cache golden clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -64,6 +64,9 @@ fuzz: $(STAMP) ## damage 2,000 files below .lspidx, one at a time, then 1,000 ar
 	LSPIDX_DAMAGE_CASES=2000 $(BIN)/python -m pytest tests/test_damage_fuzz.py -s
 	LSPIDX_FUZZ_INPUTS=200 $(BIN)/python -m pytest tests/test_cache_fuzz.py -s
 	LSPIDX_SCIP_CASES=25000 $(BIN)/python -m pytest tests/test_scip_import.py -k damaged
+
+moving: $(STAMP) ## edit small packages in 1,000 random turns and ask after each, and print what became of it (about 25 minutes of processor)
+	LSPIDX_INTERLEAVINGS=1000 $(BIN)/python -m pytest tests/test_interleavings.py -s
 
 quick: $(STAMP) ## style, layers, types and the tests that need no toolchain, no server but ty and no download, and are cheap (a minute)
 	@$(MAKE) --no-print-directory --jobs 3 --keep-going --output-sync=target lint types quick-tests
@@ -112,6 +115,12 @@ bench-traces: $(STAMP) ## run tests of real packages under a profiler: which cal
 
 bench-increments: $(STAMP) ## what edits of django and chains of releases cost, and whether every row is that of a crawl from nothing (about 15 minutes)
 	$(BIN)/python -m ci.bench.increments
+
+bench-moving: $(STAMP) ## edit real packages, and compare the answers of a living process with those of a crawl from nothing (about 15 minutes)
+	$(BIN)/python -m ci.bench.moving
+
+bench-renames: $(STAMP) ## rename 60 symbols of each of nine packages; import every module and run the tests after each (about an hour)
+	$(BIN)/python -m ci.bench.renames
 
 bench-live: $(STAMP) ## hovers, references and a rename by a running server, beside the index and beside agent-lsp (about 5 minutes)
 	$(BIN)/python -m ci.bench.live

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from support import crawl_with_ty, write_tree
 
+from indexer.errors import NameNotFound
 from query.facts import freshness
 from query.facts.freshness import drift, watch_with
 from query.facts.index import Index, open_index
@@ -98,6 +99,30 @@ def test_the_answer_after_a_change_is_not_complete_however_soon_it_is_asked_for(
     CHANGES[change](root)
     assert asking() == ["stale"]
     assert asking() == ["stale"]
+
+
+def test_a_name_that_is_not_found_in_a_tree_that_has_moved_on_may_be_there_by_now(asking: Asking, root: Path) -> None:
+    with pytest.raises(NameNotFound) as error:
+        asking("thing.b.third")
+    assert "changed since" not in str(error.value)
+    (root / "thing/b.py").write_text(FILES["thing/b.py"].replace("second", "third"))
+    with pytest.raises(NameNotFound, match="1 file has changed since the index was made; to bring it up to date"):
+        asking("thing.b.third")
+    (root / "thing/b.py").write_text(FILES["thing/b.py"])
+    (root / "thing/d.py").write_text("def second() -> int:\n    return 2\n")
+    with pytest.raises(NameNotFound, match="changed since"):
+        asking("thing.d.second")
+
+
+@pytest.mark.parametrize("path", ["thing/b.py", "thing/d.py"])
+def test_a_list_of_what_nothing_uses_is_not_whole_where_a_file_may_add_to_it(asking: Asking, root: Path, path: str) -> None:
+    """With or without rows: the file no longer uses what the list lacks, or defines what nobody uses."""
+    tools = ("unreferenced", "untested")
+    before = {tool: asking.service.ask(tool, {}).completeness.status for tool in tools}
+    assert before["unreferenced"] == "complete"
+    (root / path).write_text("def _nobody() -> int:\n    return 1\n")
+    for tool in tools:
+        assert "stale" in [reason.code for reason in asking.service.ask(tool, {}).completeness.reasons]
 
 
 def test_a_change_by_another_name_of_the_file_is_seen(root: Path, tmp_path: Path) -> None:

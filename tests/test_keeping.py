@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support import crawl_with_ty, write_tree
+from support import Watcher, crawl_with_ty, write_tree
 
 from indexer.errors import EditRefused, Locked, ServerError
 from query.answers.envelope import Answer
 from query.surface import service as services
 from query.surface.service import Service
+from query.upkeep import keeping
 
 FILES = {
     "pyproject.toml": '[project]\nname = "thing"\n',
@@ -54,6 +58,25 @@ def test_a_question_after_an_edit_is_answered_of_the_tree_as_it_is(service: Serv
     assert _callers(service) == (["thing.c.fourth", "thing.new.fifth"], "complete", [])
     found = service.ask("get_symbol_source", {"symbol": "thing.new.fifth"})
     assert "return first()" in found.result[0].source
+
+
+def test_a_file_that_changed_while_it_was_read_and_is_again_what_it_was_is_read_at_the_next_question(root: Path) -> None:
+    """As `git stash` and `git stash pop` during a crawl: by stamp and digest nothing has changed, and nothing is known of it."""
+    path = root / "thing/b.py"
+    (root / "thing/c.py").write_text(NEW_CALLER)
+
+    def edited_meanwhile(phase: str) -> None:
+        if phase == "crawl":
+            path.write_text("x = 1\n")
+
+    crawl_with_ty(root, watcher=Watcher(on_phase=edited_meanwhile), full=True)
+    path.write_text(FILES["thing/b.py"])
+    telling = Service(root)
+    assert _callers(telling) == (["thing.c.fourth"], "partial", ["stale"])
+    telling.close()
+    keeping = Service(root, keeps_fresh=True, patience_s=60.0)
+    assert _callers(keeping) == (["thing.b.second", "thing.c.fourth"], "complete", [])
+    keeping.close()
 
 
 def test_a_service_that_does_not_keep_the_index_fresh_says_that_it_is_stale(root: Path) -> None:
@@ -122,6 +145,82 @@ def test_a_question_waits_no_longer_than_it_may_and_says_that_the_index_is_being
         may_go_on.set()
         impatient.close()
         patient.close()
+
+
+_ENDS_MEANWHILE = """
+import sys, duckdb
+from pathlib import Path
+from query.surface import service as services
+
+def merge(root, flags, progress, **_):
+    progress(0, 0, "merge")
+    database = duckdb.connect(":memory:", config={"threads": 1})
+    for _ in range(1500):
+        database.execute("SELECT count(*) FROM range(20000) WHERE hash(range) % 7 = 1").fetchall()
+    print("merged", flush=True)
+
+services.recrawl = merge
+root = Path(sys.argv[1])
+(root / "thing/c.py").write_text("first")
+service = services.Service(root, keeps_fresh=True, patience_s=0.01)
+print(service.ask("find_callers", {"symbol": "thing.a.first"}).completeness.status, flush=True)
+if sys.argv[2] == "closes":
+    service.close()
+"""
+
+
+@pytest.mark.parametrize("end", ["closes", "only ends"])
+def test_a_process_that_ends_in_the_midst_of_a_refresh_is_not_brought_down_by_it(root: Path, end: str) -> None:
+    """Python ends its daemon threads wherever they are: within the database's code that is `FATAL: exception not rethrown`, and a core."""
+    command = [sys.executable, "-c", _ENDS_MEANWHILE, str(root), end]
+    done = subprocess.run(command, cwd=Path(__file__).parent.parent, capture_output=True, text=True, check=False, timeout=120)
+    assert (done.returncode, done.stdout.split(), done.stderr) == (0, ["partial", "merged"], "")
+
+
+def test_a_refresh_ends_at_its_next_step_once_nobody_can_ask_any_more(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    steps: list[int] = []
+    begun, may_go_on, is_over = threading.Event(), threading.Event(), threading.Event()
+
+    def crawl(_root: Path, _flags: object, progress: Callable[[int, int, str], None], **_: object) -> None:
+        begun.set()
+        may_go_on.wait(60)
+        try:
+            for step in range(100):
+                progress(step, 100, "crawl")
+                steps.append(step)
+        finally:
+            is_over.set()
+
+    monkeypatch.setattr(services, "recrawl", crawl)
+    service = Service(root, keeps_fresh=True, patience_s=0.01)
+    (root / "thing/c.py").write_text("first")
+    assert _callers(service)[1] == "partial"
+    assert begun.wait(60)
+    service.close()
+    may_go_on.set()
+    assert is_over.wait(60)
+    assert steps == []
+    assert not service.is_refreshing or _soon(lambda: not service.is_refreshing)
+
+
+def test_an_edit_waits_for_the_index_though_the_last_refresh_took_long_and_a_question_does_not() -> None:
+    may_go_on, waited = threading.Event(), threading.Event()
+
+    def refresh(_progress: object) -> None:
+        assert may_go_on.wait(60)
+
+    keeper = keeping.Keeper(refresh, patience_s=30.0)
+    keeper._took_s = keeping.LONGEST_WAIT_S + 1
+    assert not keeper.catch_up(["a.py"])
+    thread = threading.Thread(target=lambda: waited.set() if keeper.catch_up(["a.py"], writes=True) else None)
+    thread.start()
+    may_go_on.set()
+    thread.join(60)
+    assert waited.is_set()
+
+
+def _soon(holds: Callable[[], bool]) -> bool:
+    return any(holds() or time.sleep(0.01) for _ in range(1000))
 
 
 # ---- edits

@@ -197,6 +197,24 @@ def test_references_differ_from_the_index_where_a_server_means_more_by_them(
     assert indexed - live == fewer
 
 
+def test_uses_that_the_index_knows_and_a_server_does_not_tell_are_owned_up(tmp_path: Path) -> None:
+    """ty stops where a name gets another one, and takes imports for declarations."""
+    sources = {
+        "a.py": "def first() -> int:\n    return 1\n\n\ndef second() -> int:\n    return 2\n\n\nsecond()\n",
+        "b.py": "from a import first as other\n\n\ndef use() -> int:\n    return other()\n",
+    }
+    root = write_tree(tmp_path / "named", sources)
+    crawl_with_ty(root)
+    service = Service(root)
+    try:
+        answer = service.ask("find_references", {"symbol": "a.first", "live": True})
+        told = {reason.code: reason.count for reason in answer.completeness.reasons}
+        assert (answer.completeness.status, told) == ("partial", {"index_knows_more": 3 - len(answer.result)})
+        assert service.ask("find_references", {"symbol": "a.second", "live": True}).completeness.status == "complete"
+    finally:
+        service.close()
+
+
 def test_a_declaration_and_its_definition_lead_to_each_other(worlds: Callable[[str], World]) -> None:
     """clangd goes from one to the other, where the index names both."""
     world = worlds("cpp")

@@ -179,6 +179,88 @@ def test_classes_that_set_a_renamed_variable_again_are_named_and_renamed_with_it
     assert (root / "m.py").read_text() == renamed_all.replace("size", "width") + "class Other" + other
 
 
+VISITOR = """
+class Node:
+    pass
+
+
+class Call(Node):
+    pass
+
+
+class Plain(Node):
+    pass
+
+
+class Visitor:
+    def visit(self, node: Node) -> str:
+        return getattr(self, f"visit_{type(node).__name__}")(node)
+
+    def visit_Call(self, node: Call) -> str:
+        return "call"
+
+
+print(Visitor().visit(Call()))
+"""
+
+
+def test_a_class_by_whose_name_a_visitor_finds_a_method_is_not_renamed_without_consent(tmp_path: Path) -> None:
+    root = write_tree(tmp_path / "tree", {"m.py": VISITOR})
+    crawl_with_ty(root)
+    service = Service(root)
+    try:
+        with pytest.raises(EditRefused, match=r"'visit_Call' is found by a name that is made, perhaps of this one: m\.py:16"):
+            service.ask("rename_symbol", {"symbol": "m.Call", "new_name": "Invocation", "apply": True})
+        assert texts(root) == {"m.py": VISITOR}
+        done = service.ask("rename_symbol", {"symbol": "m.Plain", "new_name": "Simple", "apply": True})
+        assert done.completeness.status == "complete"
+    finally:
+        service.close()
+    ran = subprocess.run([sys.executable, str(root / "m.py")], capture_output=True, text=True, check=True)
+    assert ran.stdout == "call\n"
+
+
+MAKER = """
+class Context:
+    def __init__(self) -> None:
+        self.volatile_now = False
+
+    def revert(self) -> str:
+        'Undoes it; see Context.plain().'
+        return "reverted"
+
+    def plain(self) -> str:
+        return "nothing"
+
+
+EXPORTED = ["LoopContext"]
+
+
+class LoopContext:
+    pass
+
+
+context = Context()
+exec(f"print(context.revert(), {EXPORTED[0]}.__module__)")
+exec("if context.volatile_now: pass")
+"""
+
+
+def test_names_in_the_text_of_programs_that_are_made_are_not_left_behind_without_consent(tmp_path: Path) -> None:
+    root = write_tree(tmp_path / "maker", {"m.py": MAKER})
+    crawl_with_ty(root)
+    service = Service(root)
+    try:
+        for symbol, line in (("m.Context.revert", 22), ("m.Context.volatile_now", 23), ("m.LoopContext", 14)):
+            with pytest.raises(EditRefused, match=rf"a string has '\w+' as code has it, and stays as it is: m\.py:{line};"):
+                service.ask("rename_symbol", {"symbol": symbol, "new_name": "another", "apply": True})
+        assert texts(root) == {"m.py": MAKER}
+        done = service.ask("rename_symbol", {"symbol": "m.Context.plain", "new_name": "simple", "apply": True})
+        assert done.completeness.status == "complete"
+    finally:
+        service.close()
+
+
 def test_a_strangers_index_chooses_no_place_to_write_to(service: Service, shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What it knows may be made up, and so may what it does not know: nothing is written but at the server's word alone."""
     before = texts(shop)

@@ -609,6 +609,22 @@ def test_without_any_test_nothing_is_called_untested(tmp_path: Path):
             assert answer.completeness.status == "partial"
 
 
+def test_an_import_by_another_name_is_no_caller_and_no_test_either(tmp_path: Path) -> None:
+    sources = {
+        "m.py": "def run() -> int:\n    return 1\n\n\ndef go() -> int:\n    return 2\n",
+        "user.py": "from m import run as start\n\n\ndef use() -> int:\n    return 0\n",
+        "test_m.py": "from m import run as start, go as leave\n\n\ndef test_it():\n    leave()\n",
+    }
+    root = write_tree(tmp_path / "named", sources)
+    crawl_with_ty(root, jobs=1)
+    with open_index(root) as index:
+        radius = call(index, "blast_radius", {"symbols": ["m.run"]}).result
+        untested = [item.symbol.qualified_name for item in call(index, "untested", {"path": "m.py"}).result.symbols]
+    assert radius.non_test_callers == []
+    assert radius.test_functions == []
+    assert untested == ["m.run"]
+
+
 HELPED = {
     "pk/__init__.py": "",
     "pk/core.py": "def gamma():\n    return 3\n",

@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from indexer.errors import AmbiguousName, NameNotFound
 from indexer.model import SymbolKind
 from query.answers.envelope import Answer, Completeness, Provenance, Reason, completeness_from
 from query.answers.paths import of_paths
@@ -164,6 +165,24 @@ class Certificate:
         reasons = reading.told(self._index, uses.scope, self._unread(uses, methods), self._unsaved) + environment.of_uses(self._index, uses)
         return self._certify([*reasons, *more], is_whole=False)
 
+    def of_list(
+        self, symbols: Sequence[Symbol], methods: Sequence[str], more: Sequence[Reason] = (), *, holds: Callable[[str], bool] | None
+    ) -> Completeness:
+        """For lists of all symbols of which something is so: that nothing uses them, that no test reaches them.
+
+        Whatever rows there are, a file that has changed may add one, by what it defines or by what it no longer uses.
+
+        Args:
+            symbols: of the rows, which say by themselves what may be missing of their uses. holds: as of `of_workspace`.
+        """
+        reasons = reading.stale(self._index, self.drift.paths, self._unsaved) + reading.coverage(self._index, methods, holds)
+        if symbols:
+            uses = self._uses(symbols, "callers", None)
+            said = {reason.code for reason in reasons}
+            told = reading.told(self._index, uses.scope, self._unread(uses, methods), self._unsaved)
+            reasons += [*(reason for reason in told if reason.code not in said), *environment.of_uses(self._index, uses)]
+        return self._certify([*reasons, *more])
+
     def of_callees(self, opened: Collection[int], called: Collection[int], paths: Sequence[str], more: Sequence[Reason]) -> Completeness:
         """For lists of what the texts of symbols run, with the members that override what they name.
 
@@ -309,6 +328,15 @@ def distrusted(answer: Answer[Any], index: Index, *, whole: bool) -> Answer[Any]
         completeness=Completeness(status=status, reasons=reasons),
         provenance=msgspec.structs.replace(answer.provenance, foreign=True),
     )
+
+
+def of_older_tree(error: NameNotFound | AmbiguousName, index: Index) -> NameNotFound | AmbiguousName | None:
+    """The error with a word on the files that have changed since, in which the name may mean something else; None where none has."""
+    told = reading.stale(index, drift(index).paths)
+    if not told:
+        return None
+    message = f"{error}; {told[0].detail}"
+    return AmbiguousName(message, error.candidates, error.total) if isinstance(error, AmbiguousName) else type(error)(message)
 
 
 def unfinished(answer: Answer[Any], lacking: Reason) -> Answer[Any]:

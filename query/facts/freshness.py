@@ -19,7 +19,7 @@ from pathlib import Path
 from indexer import sparse
 from indexer.errors import UsageError
 from indexer.folders import TICK_NS, identity_of, may_hold_sources
-from indexer.model import BY_WORDS, SkipReason
+from indexer.model import BY_WORDS, LossReason, SkipReason
 from indexer.text import blob_digest
 from query.facts import documents
 from query.facts.documents import digests
@@ -116,6 +116,7 @@ def _look(index: Index) -> tuple[Drift, bool]:
                     continue
         changed.append(path)
     changed += _left_out_anew(index)
+    changed += _not_read_as_planned(index) - {*changed, *deleted}
     new, checked, is_watched = _new_files(index, root, {row[0] for row in stamps})
     found = Drift(changed=sorted(changed), deleted=sorted(deleted), new=new, checked=checked, unread=unread)
     return found, is_watched and "left_out" not in index.meta
@@ -129,8 +130,28 @@ def _left_out_anew(index: Index) -> list[str]:
     return [path for path, reason in _skipped(index).items() if reason == SkipReason.NOT_CHECKED_OUT]
 
 
+def _not_read_as_planned(index: Index) -> set[str]:
+    """Documents that changed between the crawl's look at them and its reading: nothing of them is known, whatever they hold by now.
+
+    Such a one may hold again what the look had found (`git stash` and `git stash pop`), and then its stamp and digest are those of now.
+    """
+    found: set[str] = index.keep(
+        "not read as planned",
+        lambda: {
+            path
+            for (path,) in index.rows(
+                "SELECT DISTINCT path FROM document_coverage JOIN document USING (doc_id) WHERE reason = $reason",
+                {"reason": str(LossReason.CHANGED_DURING_CRAWL)},
+            )
+        },
+    )
+    return found
+
+
 def is_as_indexed(index: Index, path: str) -> bool:
     """Whether one document still has the content that was indexed: by stamp, else by digest."""
+    if path in _not_read_as_planned(index):
+        return False
     known: dict[str, tuple[int, int, int]] = index.keep("stamp of", lambda: {p: (size, *times) for p, size, *times in _stamps(index)})
     try:
         status = os.stat(index.root / path)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Annotated, Any
 
 import msgspec
@@ -65,6 +65,14 @@ def asked(parameters: msgspec.Struct, meant: SymbolRecord | None = None) -> dict
 
 
 _MATCHES = "SELECT 1 FROM document WHERE status <> 'external' AND (path GLOB $path OR starts_with(path, $path)) LIMIT 1"
+
+
+def within(index: Index, pattern: str) -> Callable[[str], bool] | None:
+    """Whether a document matches what `path_pattern` gave; None where all do."""
+    if not pattern:
+        return None
+    sql = "SELECT path FROM document WHERE path GLOB $path OR starts_with(path, $path)"
+    return frozenset(path for (path,) in index.rows(sql, {"path": pattern})).__contains__
 
 
 def path_pattern(index: Index, text: str) -> str:

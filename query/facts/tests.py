@@ -18,7 +18,7 @@ class Testable(NamedTuple):
 
 
 # A name that is only imported, or only listed in a string, exercises nothing.
-_EXERCISES = "NOT has_role(o.roles, 'definition') AND o.roles & ~role('import', 'mention') <> 0"
+_EXERCISES = "NOT has_role(o.roles, 'definition') AND o.roles & ~role('import', 'mention', 'path') <> 0"
 
 _FROM_TESTS = f"""
     SELECT DISTINCT o.sym_id FROM occ o JOIN document d USING (doc_id) WHERE d.is_test AND o.sym_id IS NOT NULL AND {_EXERCISES}

@@ -25,7 +25,7 @@ Relation = Literal["call", "reference", "import"]
 CALL_EVIDENCE = tuple(sorted({*Evidence} - {Evidence.INFERRED, Evidence.SUBCLASS_LIST, Evidence.TYPE_HIERARCHY}))
 """Edges that count as calls: all but what is called by another's text (a function handed over, a fixture: it is a reference)."""
 
-_BARE = int(Role.IMPORT | Role.MENTION)
+_BARE = int(Role.IMPORT | Role.MENTION | Role.PATH)
 _CALL = int(Role.CALL)
 _NOT_WRITTEN = (Evidence.CALLEE_TYPE, Evidence.CONSTRUCTOR, Evidence.PROPERTY, Evidence.OPERATOR, Evidence.PROTOCOL, Evidence.FLOW)
 """Calls of what may not be named there: a constructor, what the callee's type led to, the member that an operator or a field runs, what a

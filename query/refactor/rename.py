@@ -19,7 +19,7 @@ from query.facts import names
 from query.facts.declarations import called_beside, constructors_named_as_types
 from query.facts.documents import held_now
 from query.facts.freshness import is_as_indexed
-from query.facts.gaps import strings
+from query.facts.gaps import quoted, strings
 from query.facts.hierarchy import override_family
 from query.facts.index import Index
 from query.facts.occurrences import mentions
@@ -242,6 +242,8 @@ def check(index: Index | None, renaming: Renaming) -> Verdict:
             if index is None
             else "the index does not know this identifier, or its file has changed since; the server's answer was not compared with it"
         )
+        if index is not None and index.is_catching_up:
+            why += " (it is being brought up to date, so ask again)"
         return Verdict(
             renaming=renaming,
             is_foreign=is_foreign,
@@ -262,7 +264,10 @@ def check(index: Index | None, renaming: Renaming) -> Verdict:
         compared=compare(index, [*symbols, *constructors(index, symbols)], renaming.old_name, renaming.sites),
         overrides=[record for record in left if Site(record.path, record.line - 1, record.col - 1) not in renaming.sites],
         taken=taken(index, renaming.symbols, renaming.new_name),
-        looked_up=strings.of_names(index, [(symbol.sym_id, symbol.record.name) for symbol in symbols if not symbol.is_local]),
+        looked_up=[
+            *strings.of_names(index, [(symbol.sym_id, symbol.record.name) for symbol in symbols if not symbol.is_local]),
+            *quoted.of_names(index, renaming.symbols),
+        ],
     )
 
 

@@ -6,23 +6,24 @@ for: a tool is the module of its name, `ALIASES` has the short names.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib
 import pkgutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal, TypedDict, TypeVar, Unpack
 
 import msgspec
 
-from indexer.errors import EditsOff, NoIndex, UsageError
+from indexer.errors import AmbiguousName, EditsOff, NameNotFound, NoIndex, UsageError
 from indexer.store.generations import remedy
 from indexer.vcs import find_root
 from query.answers.envelope import Answer, Reason
 from query.answers.pages import Cursor, parsed
 from query.answers.style import Style
 from query.context import Context, Progress, Servers, Workspace, silent
-from query.facts.completeness import Certificate, distrusted, unfinished
+from query.facts.completeness import Certificate, distrusted, of_older_tree, unfinished
 from query.facts.index import Index
 from query.facts.served import Served
 from query.live.servers import servers_of
@@ -291,17 +292,18 @@ def call(
     is_indexing = index is None and lacking is not None
     workspace = Workspace(root=home, index=index, servers=asked, is_indexing=is_indexing, progress=progress, phases=session)
     try:
-        if not declared.needs_index or (declared.live is not None and _wants_live(index, parameters)):
-            answer = (declared.run if declared.live is None else declared.live)(workspace, parameters)
-        elif workspace.is_indexing and declared.by_text is not None:
-            answer = declared.by_text(workspace, parameters)
-        elif index is None:
-            raise NoIndex(f"{name} needs an index; {remedy(home)}")
-        else:
-            if why := declared.unavailable(index):
-                raise UsageError(f"{name}: {why}")
-            context = Context(index=index, certificate=certificate(index), servers=asked, progress=progress, served=served)
-            answer = declared.run(context, parameters)
+        with _names_of_now(index, declared):
+            if not declared.needs_index or (declared.live is not None and _wants_live(index, parameters)):
+                answer = (declared.run if declared.live is None else declared.live)(workspace, parameters)
+            elif workspace.is_indexing and declared.by_text is not None:
+                answer = declared.by_text(workspace, parameters)
+            elif index is None:
+                raise NoIndex(f"{name} needs an index; {remedy(home)}")
+            else:
+                if why := declared.unavailable(index):
+                    raise UsageError(f"{name}: {why}")
+                context = Context(index=index, certificate=certificate(index), servers=asked, progress=progress, served=served)
+                answer = declared.run(context, parameters)
     finally:
         if servers is None:
             asked.close()
@@ -318,6 +320,18 @@ def call(
         applied=_applied(answer.result) if declared.applies else msgspec.UNSET,
         quoted=msgspec.UNSET if declared.own_words else list(QUOTED),
     )
+
+
+@contextlib.contextmanager
+def _names_of_now(index: Index | None, declared: Tool) -> Generator[None]:
+    """A name that is not found, or that several symbols have, may be another one in files that have changed since: the error says so."""
+    try:
+        yield
+    except (NameNotFound, AmbiguousName) as error:
+        rests_on_index = index is not None and (declared.needs_index or declared.live is not None)
+        if rests_on_index and (told := of_older_tree(error, index)) is not None:
+            raise told from error
+        raise
 
 
 def _cursor(declared: Tool, arguments: Mapping[str, Any]) -> Cursor:

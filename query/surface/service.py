@@ -334,7 +334,9 @@ class Service:
                 watch_with(index, self._watch)
 
     def close(self) -> None:
-        """Ends the servers that were started for this service."""
+        """Ends the servers that were started for this service, and the refresh that is under way."""
+        if self._keeper is not None:
+            self._keeper.close()
         with self._lock:
             servers, self._servers = self._servers, None
             watch, self._watch = self._watch, None
@@ -372,7 +374,7 @@ class Service:
         if not tree.checked or not tree.paths:
             return
         if self._keeper is not None:
-            index.is_catching_up = not self._keeper.catch_up(tree.paths, progress) and self._keeper.is_busy
+            index.is_catching_up = not self._keeper.catch_up(tree.paths, progress, writes=tool.catches_up) and self._keeper.is_busy
         elif len(tree.paths) <= MOST_FILES:
             with contextlib.suppress(Locked, ServerError, LanguageLost):  # the tool says what it could not hold against the index
                 self.refresh(progress)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from typing import Annotated, Literal
+from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import msgspec
 
 from indexer.errors import UsageError
-from query.answers.envelope import Answer
+from query.answers.envelope import Answer, Reason
 from query.answers.pages import offset_of, page_of
+from query.answers.paths import of_paths
 from query.answers.style import Style, count, headline
 from query.context import Context, Workspace
 from query.facts import overloads
@@ -22,6 +23,9 @@ from query.facts.parameters import Live
 from query.facts.references import Filtered, Reference, overridden_by, search
 from query.facts.symbols import Symbol, symbols_by_id
 from query.surface.registry import tool
+
+if TYPE_CHECKING:
+    from query.live.questions import Spot
 
 _PAGE = 10_000
 
@@ -61,7 +65,9 @@ def _live(workspace: Workspace, ask: FindReferences) -> Answer[list[FoundReferen
     question = ask_server(workspace, ask, methods.TEXT_DOCUMENT_REFERENCES, {"context": {"includeDeclaration": ask.include_declaration}})
     enclosed, number = enclosing(workspace), Counter[str]()
     found: list[FoundReference] = []
-    for place in sorted(found_places(workspace, question), key=lambda item: (item.path, item.line, item.col)):
+    told = found_places(workspace, question)
+    beyond = _known_beyond(workspace, question.spot, ask, {(place.path, place.line, place.col) for place in told})
+    for place in sorted(told, key=lambda item: (item.path, item.line, item.col)):
         if is_outside(place.path):  # as by the index, only files of the workspace are listed
             continue
         test = is_test_file(place.path)
@@ -85,7 +91,24 @@ def _live(workspace: Workspace, ask: FindReferences) -> Answer[list[FoundReferen
         found.sort(key=lambda item: (-item.count, item.path))
     offset = offset_of(ask.cursor)
     shown = found[offset : offset + ask.limit]
-    return question.answer(ask, shown, page_of(offset, len(shown), len(found)))
+    return question.answer(ask, shown, page_of(offset, len(shown), len(found)), reasons=beyond)
+
+
+def _known_beyond(workspace: Workspace, spot: Spot, ask: FindReferences, told: Collection[tuple[str, int, int]]) -> list[Reason]:
+    """Uses that the index knows, in files that are as indexed, and that the server does not tell: ty tells none by another name."""
+    from query.facts.freshness import is_as_indexed
+    from query.refactor.rename import symbols_at
+
+    index = workspace.index
+    if index is None:
+        return []
+    wanted = msgspec.structs.replace(ask, live=False, group_by="none", limit=_PAGE, cursor="")
+    places = [place for symbol in symbols_at(index, spot) for _, place in search(index, symbol, wanted).page]
+    beyond = [place.path for place in places if (place.path, place.line, place.col) not in told and is_as_indexed(index, place.path)]
+    if not beyond:
+        return []
+    detail = f"{count(len(beyond), 'use')} that the index knows and the server does not tell; to list what the index knows: without live"
+    return [of_paths("index_knows_more", detail, list(dict.fromkeys(beyond)), len(beyond))]
 
 
 @tool(

@@ -14,7 +14,7 @@ from query.context import Context
 from query.facts.completeness import DEFINITION, SUPERTYPES
 from query.facts.dead_code import Confidence, Wanted, dead_code
 from query.facts.members import member_counts
-from query.facts.parameters import path_pattern
+from query.facts.parameters import path_pattern, within
 from query.facts.symbols import kind_numbers, symbols_by_id
 from query.surface.registry import tool
 
@@ -83,9 +83,8 @@ def _text(answer: Answer[list[UnreferencedSymbol]], style: Style) -> Iterator[st
 def TOOL(context: Context, ask: Unreferenced) -> Answer[list[UnreferencedSymbol]]:
     """Symbols that nothing in the workspace refers to, certain ones first; public ones only on demand."""
     index, certificate = context.index, context.certificate
-    wanted = Wanted(
-        kinds=kind_numbers(ask.kind or _KINDS), path=path_pattern(index, ask.path), exported=ask.include_exported, tests=ask.tests
-    )
+    path = path_pattern(index, ask.path)
+    wanted = Wanted(kinds=kind_numbers(ask.kind or _KINDS), path=path, exported=ask.include_exported, tests=ask.tests)
     found = dead_code(index, wanted, drift=certificate.drift, uncertain=lambda ids: certificate.uncertain(ids, _METHODS))
     rows = [row for row in found if ask.confidence in ("all", row.confidence)]
     offset = offset_of(ask.cursor)
@@ -103,4 +102,5 @@ def TOOL(context: Context, ask: Unreferenced) -> Answer[list[UnreferencedSymbol]
         )
         for row in shown
     ]
-    return context.answer(ask, result, page_of(offset, len(shown), len(rows)), certificate.of_rows(list(known.values()), _METHODS))
+    completeness = certificate.of_list(list(known.values()), _METHODS, holds=within(index, path))
+    return context.answer(ask, result, page_of(offset, len(shown), len(rows)), completeness)

@@ -15,7 +15,7 @@ from query.context import Context
 from query.facts.completeness import DEFINITION
 from query.facts.index import Index
 from query.facts.inline_tests import no_tests
-from query.facts.parameters import path_pattern
+from query.facts.parameters import path_pattern, within
 from query.facts.symbols import kind_numbers, symbols_by_id
 from query.facts.tests import reached_by_tests, testable, unresolved_in_tests
 from query.surface.registry import tool
@@ -71,7 +71,8 @@ def TOOL(context: Context, ask: Untested) -> Answer[UntestedResult]:
     """Functions, methods and types that no test reaches over calls and references, most called first."""
     index, certificate = context.index, context.certificate
     missing = no_tests(index)
-    wanted = testable(index, kind_numbers(ask.kind or _KINDS), path_pattern(index, ask.path))
+    path = path_pattern(index, ask.path)
+    wanted = testable(index, kind_numbers(ask.kind or _KINDS), path)
     reached = frozenset[int]() if missing else reached_by_tests(index, ask.depth)
     rows = [] if missing else [row for row in wanted if row.sym_id not in reached]
     rows.sort(key=lambda row: (-row.callers, -row.lines, row.sym_id))
@@ -89,7 +90,9 @@ def TOOL(context: Context, ask: Untested) -> Answer[UntestedResult]:
             summary=missing[0].detail if missing else summary,
         ),
         page_of(offset, len(shown), len(rows)),
-        certificate.of_rows(list(known.values()), DEFINITION, [*missing, *_unresolved(index, [row.sym_id for row in rows])]),
+        certificate.of_list(
+            list(known.values()), DEFINITION, [*missing, *_unresolved(index, [row.sym_id for row in rows])], holds=within(index, path)
+        ),
     )
 
 

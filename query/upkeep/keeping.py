@@ -22,8 +22,16 @@ _AGAIN_S = 30.0
 """So long a refresh that failed is not tried again while the same files differ."""
 
 
+class _Ended(Exception):
+    """Nobody asks any more."""
+
+
 class Keeper:
-    """Any number of threads may ask for the same refresh; they wait for one."""
+    """Any number of threads may ask for the same refresh; they wait for one.
+
+    Its thread is none that dies with the process: where that ends in the midst of a merge, the database's own code would bring the process
+    down with a signal. So a process that ends waits until the crawl has come to its next step, or the merge to its end. Close it.
+    """
 
     def __init__(self, refresh: Callable[[Progress], object], patience_s: float = LONGEST_WAIT_S) -> None:
         """`refresh`: brings the index up to date and tells how far it is, or raises. `patience_s`: what a question waits at most."""
@@ -33,22 +41,30 @@ class Keeper:
         self._under_way: threading.Thread | None = None
         self._took_s = 0.0
         self._failed: tuple[tuple[str, ...], float] | None = None
+        self._is_closed = False
 
-    def catch_up(self, changed: Sequence[str], progress: Progress = silent) -> bool:
+    def close(self) -> None:
+        """Ends the refresh that is under way at its next step; does not wait for it."""
+        self._is_closed = True
+
+    def catch_up(self, changed: Sequence[str], progress: Progress = silent, *, writes: bool = False) -> bool:
         """Begins a refresh for these files if none is under way, and waits for it where that pays; whether it is over, and did not fail.
 
         Args:
             progress: told how far it is, for as long as this call waits for what it has begun.
+            writes: an edit rests on it, which is refused otherwise: so it is waited for though the last one took long.
         """
-        told = _Told(progress)
+        told = _Told(progress, lambda: self._is_closed or not threading.main_thread().is_alive())
         with self._lock:
             thread = self._under_way
             if thread is None:
+                if self._is_closed:
+                    return False
                 if self._failed is not None and self._failed[0] == tuple(changed) and time.monotonic() < self._failed[1]:
                     return False
-                thread = self._under_way = threading.Thread(target=self._run, args=(tuple(changed), told), name="keeper", daemon=True)
+                thread = self._under_way = threading.Thread(target=self._run, args=(tuple(changed), told), name="keeper", daemon=False)
                 thread.start()
-            waits = len(changed) <= MOST_FILES and self._took_s <= LONGEST_WAIT_S
+            waits = len(changed) <= MOST_FILES and (writes or self._took_s <= LONGEST_WAIT_S)
         if waits and self._patience_s:
             thread.join(self._patience_s)
         told.is_heard = False
@@ -63,6 +79,8 @@ class Keeper:
         failed: tuple[tuple[str, ...], float] | None = None
         try:
             self._refresh(told)
+        except _Ended:
+            failed = (changed, 0.0)
         except Locked:  # another process is at it; the next question sees what it has made
             failed = (changed, 0.0)
         except LspidxError as error:
@@ -81,11 +99,14 @@ class Keeper:
 class _Told:
     """Passes on how far a refresh is while somebody waits for it: who asked may go before it ends, and others need what it makes."""
 
-    def __init__(self, progress: Progress) -> None:
-        self._progress = progress
+    def __init__(self, progress: Progress, has_ended: Callable[[], bool]) -> None:
+        self._progress, self._has_ended = progress, has_ended
         self.is_heard = True
 
     def __call__(self, done: int, total: int, what: str) -> None:
+        """Raises _Ended, by which the crawl ends, where nobody is left who could ask for what it makes."""
+        if self._has_ended():
+            raise _Ended
         if self.is_heard:
             try:
                 self._progress(done, total, what)

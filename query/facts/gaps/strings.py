@@ -157,7 +157,28 @@ def of_names(index: Index, symbols: Collection[tuple[int, str]]) -> list[Reason]
     for sym_id, name in symbols:
         for gap in _of_symbol(index, sym_id, name):
             found.setdefault((gap.use, gap.name), set()).add((gap.path, gap.line))
-    return [_reason(use, name, sorted(places)) for (use, name), places in sorted(found.items())]
+    made = [_reason(use, name, sorted(places)) for (use, name), places in sorted(found.items())]
+    return [*made, *_made_of(index, [name for _, name in symbols])]
+
+
+def _made_of(index: Index, names: Collection[str]) -> list[Reason]:
+    """Symbols that something finds by names made of one of these: `visit_Call` by `"visit_" + type(node).__name__`, if `Call` is one."""
+    known: dict[str, list[_Gap]] = index.keep("string gaps", lambda: _by_name(index))
+    beginnings: list[tuple[str, list[_Gap]]] = index.keep("beginnings", lambda: _beginnings(known))
+    made = {f"{beginning}{name}".lower(): gaps for beginning, gaps in beginnings if beginning for name in names}
+    found: list[Reason] = []
+    for (name,) in index.rows(_CALLED, {"names": sorted(made)}) if made else []:
+        places = sorted({(gap.path, gap.line) for gap in made[name.lower()]})
+        where = listed([f"{path}:{line + 1}" for path, line in places])
+        detail = f"'{name}' is found by a name that is made, perhaps of this one: {where}; look there"
+        found.append(of_paths(f"string_{NameUse.BEGINNING.label}", detail, list(dict.fromkeys(path for path, _ in places)), len(places)))
+    return found
+
+
+_CALLED = """
+    SELECT DISTINCT name FROM symbol WHERE lower(name) IN (SELECT unnest($names::VARCHAR[])) AND NOT has_flag(flags, 'external')
+    ORDER BY ALL
+"""
 
 
 def with_gaps(index: Index, symbols: Collection[tuple[int, str]]) -> set[int]:
