@@ -391,7 +391,8 @@ class _Call:
             }
             grows = any(item.was is not None for item in more) or (bool(more) and VARARGS in self._kinds)
             front = {item.name for item in old[:at]} == {item.was for item in new[:at]}
-            if not same or not front or grows or not vararg_stays:
+            named = any(item.kind == POSITIONAL_ONLY and item.was in self._by_name for item in new[at:])
+            if not same or not front or grows or named or not vararg_stays:
                 raise _Unknown("what '*' holds would be taken for other parameters")
         if self._doubles:
             passed = {*self._by_place, *self._by_name}
@@ -446,7 +447,7 @@ class _Call:
             else:
                 is_open = False
         if star_at is not None:
-            if len(placed) != star_at:
+            if len(placed) != min(star_at, len(self._old)):
                 raise _Unknown("what '*' holds would be taken for other parameters")
             named += [
                 Passed(None, item.name, self._change.given[item.name])

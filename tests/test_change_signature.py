@@ -1,0 +1,328 @@
+"""Parameters of a function changed, with all calls: the program runs as before, or nothing is written and the answer says why."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from inspect import Parameter as Kinds
+from inspect import Signature as Bound
+from itertools import combinations, permutations, product
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support import crawl_with_ty, write_tree
+
+from indexer.errors import EditRefused, UsageError
+from query.edits.text import Document
+from query.refactor.bracketed import Source, Span
+from query.refactor.changed_definition import added, signature_of
+from query.refactor.documented_parameters import documented
+from query.refactor.python_module import Module
+from query.refactor.signature import Argument, Change, Parameter, Rewritten, Signature, Wish, changed, is_compatible, rewritten
+from query.surface.service import Service
+
+FILES = {
+    "pyproject.toml": '[project]\nname = "shop"\n',
+    "shop/__init__.py": "",
+    "shop/util.py": '''"""Utilities."""
+
+
+def plain(a, b=2, *, c=3):
+    """Does it.
+
+    Args:
+        a: the first
+        b: the second,
+            which goes on
+    """
+
+    def inner():
+        nonlocal b
+        b = b + 1
+        return a
+
+    return [a, inner(), b, c, f"{a} {b!r:>{a}}", [a for _ in range(2)], (lambda a: a)(9), (lambda z=a: z)()]
+
+
+def commented(
+    first,  # the first
+    # the second
+    second,
+    third=3,
+):
+    return first, second, third
+
+
+def more(a, b, *args, **kwargs):
+    return a, b, args, kwargs
+
+
+def unused(a, b, c=3):
+    """:param a: one
+    :param b: two
+    :param c: three"""
+    return a, c
+''',
+    "shop/shapes.py": '''from __future__ import annotations
+
+from functools import partial
+
+
+class Shape:
+    """A shape.
+
+    :param name: how it is called
+    """
+
+    def __init__(self, name, size=1):
+        self.name, self.size = name, size
+
+    def area(self, factor, plus=0):
+        return self.size * factor + plus
+
+    def twice(self):
+        return self.area(2, plus=1)
+
+    @classmethod
+    def of(cls, size, name="of"):
+        return Shape(name, size=size)
+
+    @staticmethod
+    def add(one, two):
+        return (one, two)
+
+    def __call__(self, key, other=0):
+        return key, other
+
+
+class Square(Shape):
+    def area(self, factor, plus=0):
+        return super().area(factor * self.size, plus)
+
+
+class Named(Shape):
+    def __init__(self, name):
+        super().__init__(name, size=4)
+        Shape.__init__(self, name, 4)
+
+
+class Apart:
+    def area(self, factor, plus=0):
+        return "apart", factor, plus
+''',
+    "main.py": '''from shop import util
+from shop.shapes import Apart, Named, Shape, Square
+from shop.util import commented, more
+from shop.util import plain as renamed
+
+print(renamed(1), renamed(1, 3), renamed(b=4, a=5), util.plain(6, c=7), f"{util.plain(8, 9)[0]} {util.plain(b=8, a=9)[1]}")
+print(commented(
+    1,  # one
+    [2, 3],
+    third=(4, 5),
+), commented(1, 2), commented(commented(1, second=2), commented(3, 4, 5)))
+print(more(1, 2), more(1, 2, 3, x=4), more(b=1, a=2), util.unused(1, (2), 3), util.unused(b=1, a=2), util.unused(1, b=2))
+print(Shape("s", 2).area(3), Square("q", size=3).area(3, plus=1), Shape.area(Square("r", 3), 2), Shape.of(2).twice())
+called = Shape("s")
+print(Named("n").size, Shape.add(1, two=2), Square.add(1, 2), called(1, other=2), Apart().area(1, plus=2))
+print(*(shape.area(1, 2) for shape in (Shape("a"), Square("b"))), [x for x in map(lambda one: one.area(3), [Shape("c")])])
+''',
+}  # fmt: skip
+
+Ask = Callable[..., Any]
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = write_tree(tmp_path_factory.mktemp("change") / "work", FILES)
+    crawl_with_ty(root, jobs=1)
+    return root
+
+
+@pytest.fixture
+def root(shop: Path) -> Iterator[Path]:
+    yield shop
+    write_tree(shop, FILES)
+
+
+@pytest.fixture
+def ask(root: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ask]:
+    monkeypatch.chdir(root)
+    service = Service(root)
+    yield lambda symbol, **more: service.ask("change_signature", {"symbol": symbol, **more}).result
+    service.close()
+
+
+def _output(root: Path) -> str:
+    done = subprocess.run([sys.executable, "main.py"], cwd=root, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize(
+    ("symbol", "wish"),
+    [
+        ("shop.util.plain", {"rename": ["a=first", "b=rest", "c=last"]}),
+        ("shop.util.plain", {"order": ["a", "*", "c", "b"]}),
+        ("shop.util.plain", {"order": ["a", "b", "c"]}),
+        ("shop.util.plain", {"order": ["a", "/", "*", "b", "c"]}),
+        ("shop.util.plain", {"add": ["t: int = 5"]}),
+        ("shop.util.plain", {"add": ["t: int"], "call_with": ["t=[1, 2]"], "after": "a"}),
+        ("shop.util.commented", {"order": ["second", "first", "third"]}),
+        ("shop.util.commented", {"add": ["*, key=lambda a, b: a"], "rename": ["third=last"]}),
+        ("shop.util.more", {"order": ["b", "a"]}),
+        ("shop.util.more", {"add": ["key=1"]}),
+        ("shop.util.unused", {"remove": ["b"]}),
+        ("shop.util.unused", {"remove": ["b"], "rename": ["c=b"]}),
+        ("shop.shapes.Shape", {"rename": ["size=width"], "order": ["name", "*", "width"]}),
+        ("shop.shapes.Shape", {"rename": ["name=label"]}),
+        ("shop.shapes.Shape.area", {"rename": ["plus=more", "factor=times"]}),
+        ("shop.shapes.Square.area", {"add": ["unit: str = 'm'"], "after": "factor", "order": ["factor", "unit", "plus"]}),
+        ("shop.shapes.Shape.of", {"order": ["size", "extra", "name"], "add": ["extra='x'"]}),
+        ("shop.shapes.Shape.add", {"order": ["two", "one"]}),
+        ("shop.shapes.Shape.__call__", {"rename": ["other=rest"]}),
+    ],
+)
+def test_the_program_runs_as_before(root: Path, ask: Ask, symbol: str, wish: dict[str, Any]) -> None:
+    before = _output(root)
+    shown = ask(symbol, **wish)
+    assert _output(root) == before, "shown, not written"
+    anyway = symbol.endswith("__call__")  # the call of a lambda may run it, as far as is known
+    done = ask(symbol, **wish, apply=True, plan=shown.edited.plan, anyway=anyway)
+    assert (done.edited.applied, done.left, done.doubts) == (True, [], [])
+    assert _output(root) == before
+
+
+# ---- held against Python itself
+
+_HEADS = (
+    "a, b, c=3",
+    "a, b=2, c=3",
+    "a, /, b, *, c=3",
+    "a, b=2, /, c=3, *, d",
+    "a, b=2, *args, c=3, **kw",
+    "a, *args, **kw",
+    "a, b=2, **kw",
+    "*, a, b=2",
+)
+_WISHES = (
+    Wish(renamed={"a": "z"}),
+    Wish(renamed={"b": "z", "a": "y"}),
+    Wish(renamed={"a": "b", "b": "a"}),
+    Wish(renamed={"c": "z"}),
+    Wish(removed=("a",)),
+    Wish(removed=("b",)),
+    Wish(removed=("c",), renamed={"b": "c"}),
+    Wish(removed=("args",)),
+    Wish(removed=("kw",)),
+    Wish(added=(added("t=9"),)),
+    Wish(added=(added("*, t=9"),)),
+    Wish(added=(added("t=9"),), after="a"),
+    Wish(added=(added("t"),), given={"t": "9"}),
+    Wish(added=(added("t"),), given={"t": "9"}, after="a"),
+    Wish(added=(added("t"),), given={"t": "9"}, order=("t", "a", "b", "c")),
+    *(Wish(order=order) for order in permutations(("a", "b", "c"))),
+    *(Wish(order=order) for order in (("b", "a"), ("b", "a", "*", "c"), ("a", "*", "c", "b"), ("a", "/", "b", "c"), ("a", "b", "/", "c"))),
+    *(Wish(order=order) for order in (("a", "b", "*args", "c"), ("c", "b", "a", "*", "d"), ("a", "c", "d", "b"))),
+)
+_SPLATS: tuple[tuple[str, tuple[str, ...]], ...] = (("", ("",)), ("*", ("*()", "*(7,)", "*(7, 8)")))
+_DOUBLES: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("", ("",)),
+    (
+        "**",
+        tuple(f"**{{{', '.join(f'{name!r}: 6' for name in names)}}}" for names in ((), ("a",), ("b",), ("c",), ("t",), ("z",), ("b", "c"))),
+    ),
+)
+
+
+def _changes() -> Iterator[tuple[str, str, Change]]:
+    """Heads before and after, and the change between them."""
+    for head, wish in product(_HEADS, _WISHES):
+        [function] = Module("f.py", "f", Document(text=f"def f({head}): ...\n")).tree.body
+        before = signature_of(function)  # pyright: ignore[reportArgumentType]
+        try:
+            change = changed(before, wish, bound=False)
+        except UsageError:
+            continue
+        yield head, _head(change.after), change
+
+
+def _head(signature: Signature) -> str:
+    defaults = {"a": "1", "b": "2", "c": "3", "d": "4"}
+    kinds = {
+        int(kind): kind
+        for kind in (Kinds.POSITIONAL_ONLY, Kinds.POSITIONAL_OR_KEYWORD, Kinds.VAR_POSITIONAL, Kinds.KEYWORD_ONLY, Kinds.VAR_KEYWORD)
+    }
+    made = [
+        Kinds(item.name, kinds[item.kind], default=int(defaults.get(item.was or "", "9")) if item.has_default else Kinds.empty)
+        for item in signature
+    ]
+    return str(Bound(made))[1:-1]
+
+
+def _function(head: str) -> Callable[..., dict[str, Any]]:
+    made: dict[str, Any] = {}
+    exec(f"def f({head}): return dict(locals())", made)
+    return made["f"]
+
+
+def _calls() -> Iterator[tuple[list[Argument], list[list[str]]]]:
+    """Arguments, and for each what may be passed there."""
+    for places in range(5):
+        for names in (named for number in range(3) for named in combinations(("a", "b", "c", "x", "t"), number)):
+            for (star, stars), (double, doubles) in product(_SPLATS, _DOUBLES):
+                arguments = [*(Argument() for _ in range(places)), *([Argument("*")] if star else []), *(Argument(name) for name in names)]
+                texts = [
+                    *([str(10 + number)] for number in range(places)),
+                    *([list(stars)] if star else []),
+                    *([f"{name}={20 + number}"] for number, name in enumerate(names)),
+                ]
+                yield [*arguments, *([Argument("**")] if double else [])], [*texts, *([list(doubles)] if double else [])]
+
+
+def _value(call: str, function: Callable[..., dict[str, Any]]) -> dict[str, Any] | None:
+    try:
+        return eval(f"f({call})", {"f": function})
+    except (TypeError, SyntaxError):
+        return None
+
+
+def test_a_rewritten_call_passes_what_it_passed_before() -> None:
+    calls = list(_calls())
+    kept = compared = 0
+    for head, after, change in _changes():
+        old, new = _function(head), _function(after)
+        safe = is_compatible(change)
+        for arguments, texts in calls:
+            result = rewritten(change, arguments, is_bound=False)
+            if result.why:
+                assert not safe or all(_value(", ".join(call), old) is None for call in product(*texts)), (head, after, arguments)
+                continue
+            for call in product(*texts):
+                before = _value(", ".join(call), old)
+                if before is None:
+                    continue
+                assert not safe or result == Rewritten()
+                made = (
+                    ", ".join(call)
+                    if result.arguments is None
+                    else ", ".join(
+                        item.text
+                        if item.number is None and not item.name
+                        else f"{item.name}={item.text}"
+                        if item.number is None
+                        else call[item.number]
+                        if item.name in ("*", "**")
+                        else (f"{item.name}=" if item.name else "") + call[item.number].rpartition("=")[2]
+                        for item in result.arguments
+                    )
+                )
+                got = _value(made, new)
+                wanted = {item.name: before[item.was] if item.was is not None else 9 for item in change.after}
+                assert got == wanted, f"def f({head}): f({', '.join(call)}) is not def f({after}): f({made})"
+                compared += 1
+                kept += result.arguments is None
+    assert compared > 5_000
+    assert 0 < kept < compared
