@@ -14,13 +14,11 @@ from typing import Any
 import pytest
 from support import crawl_with_ty, write_tree
 
-from indexer.errors import EditRefused, UsageError
+from indexer.errors import UsageError
 from query.edits.text import Document
-from query.refactor.bracketed import Source, Span
 from query.refactor.changed_definition import added, signature_of
-from query.refactor.documented_parameters import documented
 from query.refactor.python_module import Module
-from query.refactor.signature import Argument, Change, Parameter, Rewritten, Signature, Wish, changed, is_compatible, rewritten
+from query.refactor.signature import Argument, Change, Rewritten, Signature, Wish, changed, is_compatible, rewritten
 from query.surface.service import Service
 
 FILES = {
