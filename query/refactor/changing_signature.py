@@ -30,7 +30,7 @@ class Site(NamedTuple):
     place: Position
     of: tuple[int, ...]
     is_constructor: bool = False
-    is_renamed: bool = False
+    is_by_name_alone: bool = False
     why_unsure: str = ""
 
 
@@ -178,6 +178,8 @@ def _result(code: Code, use: Use, item: Definition, site: Site, types: frozenset
             return (None, (), "")
         return (None, (), _BLIND if use.kind != "decorates" else "as a decorator it is called by Python")
     if result.why and is_compatible(item.change, is_bound=is_bound):
+        return (None, (), "")
+    if result.is_unfit and site.is_by_name_alone:
         return (None, (), "")
     if is_bound and not item.is_of_class and _is_unclear(use):
         other = rewritten(item.change, arguments, is_bound=not is_bound)

@@ -244,16 +244,21 @@ class Passed(NamedTuple):
 class Rewritten(NamedTuple):
     """arguments: None where the call stays as it is. dropped: numbers of arguments that go and may have had an effect.
 
-    why: the reason why nobody can tell what becomes of the call; empty where that is known.
+    why: the reason why nobody can tell what becomes of the call; empty where that is known. is_unfit: it could not be a call of it before.
     """
 
     arguments: list[Passed] | None = None
     dropped: tuple[int, ...] = ()
     why: str = ""
+    is_unfit: bool = False
 
 
 class _Unknown(Exception):
     """What becomes of a call cannot be told."""
+
+
+class _Unfit(_Unknown):
+    """The call does not fit the parameters as they are."""
 
 
 def rewritten(change: Change, arguments: Sequence[Argument], *, is_bound: bool) -> Rewritten:
@@ -270,7 +275,7 @@ def rewritten(change: Change, arguments: Sequence[Argument], *, is_bound: bool) 
             if found is not None and _is_reordered(found, arguments):
                 raise _Unknown("its arguments would be evaluated in another order, and that may matter")
     except _Unknown as unknown:
-        return Rewritten(why=str(unknown))
+        return Rewritten(why=str(unknown), is_unfit=isinstance(unknown, _Unfit))
     if found is None:
         return Rewritten()
     kept = {item.number for item in found}
@@ -324,7 +329,7 @@ class _Call:
             elif VARARGS in self._kinds:
                 self._extra.append(number)
             else:
-                raise _Unknown("it passes more than the function takes")
+                raise _Unfit("it passes more than the function takes")
         takes = {item.name for item in self._change.before if item.kind in (NORMAL, KEYWORD_ONLY)}
         for number, item in enumerate(self._arguments):
             if item.name in ("", "*", "**"):
@@ -334,13 +339,13 @@ class _Call:
             elif KWARGS in self._kinds and item.name not in takes:
                 self._named_extra.append(number)
             else:
-                raise _Unknown(f"it passes '{item.name}', which the function does not take so")
+                raise _Unfit(f"it passes '{item.name}', which the function does not take so")
         if self._star is None and not self._doubles:
             values = {*self._by_place, *self._by_name}
             required = [item for item in self._change.before if item.kind in (*_BY_PLACE, KEYWORD_ONLY) and not item.has_default]
             skipped = {item.name for item in self._change.before if item.kind in _BY_PLACE} - {item.name for item in self._old}
             if missing := [item.name for item in required if item.name not in values | skipped]:
-                raise _Unknown(f"it does not pass '{missing[0]}', which the function asks for")
+                raise _Unfit(f"it does not pass '{missing[0]}', which the function asks for")
 
     # ---- after the change
 

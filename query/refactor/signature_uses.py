@@ -225,10 +225,9 @@ def _unknown(index: Index, members: Mapping[int, Symbol], makers: Collection[int
     for name, ids in sorted(by_name.items()):
         for spot in unresolved(index, name, PYTHON.name):
             if spot not in told:
+                is_made = name not in _OPEN_MEMBERS and ids[0] in makers
                 why = "what it is there is not known"
-                yield Site(
-                    spot[0], (spot[1], spot[2]), tuple(ids), is_constructor=name not in _OPEN_MEMBERS and ids[0] in makers, why_unsure=why
-                )
+                yield Site(spot[0], spot[1:], tuple(ids), is_constructor=is_made, why_unsure=why, is_by_name_alone=True)
 
 
 def paths_of(members: Mapping[int, Symbol], sites: Sequence[Site]) -> list[str]:
