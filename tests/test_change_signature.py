@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from support import crawl_with_ty, write_tree
 
-from indexer.errors import UsageError
+from indexer.errors import EditRefused, UsageError
 from query.edits.text import Document
 from query.refactor.changed_definition import added, signature_of
 from query.refactor.python_module import Module
@@ -191,6 +191,241 @@ def test_the_program_runs_as_before(root: Path, ask: Ask, symbol: str, wish: dic
     done = ask(symbol, **wish, apply=True, plan=shown.edited.plan, anyway=anyway)
     assert (done.edited.applied, done.left, done.doubts) == (True, [], [])
     assert _output(root) == before
+
+
+def _lines(root: Path, path: str) -> list[str]:
+    return (root / path).read_text(encoding="utf-8").splitlines()
+
+
+def test_comments_and_lines_of_a_list_go_with_their_elements(root: Path, ask: Ask):
+    ask("shop.util.commented", order=["second", "first", "*", "third", "more"], add=["more=4"], apply=True)
+    text = "\n".join(_lines(root, "shop/util.py"))
+    assert (
+        """def commented(
+    # the second
+    second,
+    first,  # the first
+    *,
+    third=3,
+    more=4,
+):
+"""
+        in text
+    )
+    assert """print(commented(
+    [2, 3],
+    1,  # one
+    third=(4, 5),
+), commented(2, 1), commented(""" in "\n".join(_lines(root, "main.py"))
+
+
+def test_documentation_has_the_names_that_the_parameters_have(root: Path, ask: Ask):
+    ask("shop.util.plain", rename=["b=rest"], apply=True)
+    ask("shop.util.unused", remove=["b"], rename=["c=last"], apply=True)
+    ask("shop.shapes.Shape", rename=["name=label"], apply=True)
+    text = (root / "shop/util.py").read_text(encoding="utf-8")
+    assert "        rest: the second,\n            which goes on\n" in text
+    assert '    """:param a: one\n    :param last: three"""\n' in text
+    assert "    :param label: how it is called\n" in (root / "shop/shapes.py").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("symbol", "wish", "why"),
+    [
+        ("shop.util.plain", {}, "say what to change"),
+        ("shop.util.plain", {"remove": ["d"]}, "it has no parameter 'd'; it has: a, b, c"),
+        ("shop.util.plain", {"remove": ["b"]}, r"'b' is used in the body .* on line"),
+        ("shop.util.plain", {"rename": ["a=inner"]}, "has a 'inner' already"),
+        ("shop.util.plain", {"rename": ["a=b"]}, "two parameters would be called 'b'"),
+        ("shop.util.plain", {"rename": ["a"]}, "is not of the form old=new"),
+        ("shop.util.plain", {"rename": ["a=class"]}, "keyword of Python"),
+        ("shop.util.plain", {"add": ["t"]}, r"call_with 't=…'"),
+        ("shop.util.plain", {"add": ["t=1"], "call_with": ["u=1"]}, "'u' is not added"),
+        ("shop.util.plain", {"add": ["t"], "call_with": ["t=*x"]}, "is no expression"),
+        ("shop.util.plain", {"add": ["t=1, u=2"]}, "is not one parameter"),
+        ("shop.util.plain", {"add": ["t=1"], "after": "nothing"}, "no parameter 'nothing' to add one after"),
+        ("shop.util.plain", {"order": ["b", "a", "c"]}, "'a' has no default and would stand after 'b'"),
+        ("shop.util.plain", {"order": ["a", "c"]}, "the order leaves out b"),
+        ("shop.util.plain", {"order": ["a", "c", "b"]}, "cannot stand there"),
+        ("shop.util.plain", {"order": ["a", "x", "b", "c"]}, "names 'x', which is no parameter"),
+        ("shop.shapes.Shape.area", {"remove": ["self"]}, "is the object or the class"),
+        ("shop.shapes.Square", {"rename": ["size=width"]}, "has no __init__ of its own"),
+        ("shop.shapes", {"rename": ["size=width"]}, "is a module"),
+    ],
+)
+def test_what_cannot_be_done_is_refused(ask: Ask, symbol: str, wish: dict[str, Any], why: str) -> None:
+    with pytest.raises((EditRefused, UsageError), match=why):
+        ask(symbol, **wish)
+
+
+DOUBTFUL = {
+    "lib.py": """from functools import partial, wraps, lru_cache
+
+
+def keep(function):
+    return function
+
+
+def handed(a, b):
+    return a, b
+
+
+def part(a, b):
+    return a, b
+
+
+def splat(a, b):
+    return a, b
+
+
+@keep
+def decorated(a, b):
+    return a, b
+
+
+@lru_cache
+def cached(a, b):
+    return a, b
+
+
+def swapped(a, b):
+    return a, b
+
+
+def sees(a, b):
+    return locals()
+
+
+def prints(a):
+    return f"{a=}"
+
+
+class Base:
+    def __init__(self, x, y=2):
+        self.x = x
+
+    def m(self, a, b=1):
+        return a, b
+
+    @classmethod
+    def make(cls):
+        return cls(1, y=2)
+
+    @property
+    def p(self):
+        return 1
+
+    def __call__(self, b):
+        return b
+
+    def __eq__(self, other):
+        return True
+
+
+class Other(Base):
+    def __init__(self):
+        super().__init__(1, 2)
+
+    def m(self, different, b=1):
+        return different, b
+
+
+class Error(Exception):
+    def __init__(self, text, code=1):
+        super().__init__(text)
+""",
+    "use.py": """import lib
+from lib import *
+
+print(list(map(handed, [1], [2])), partial(part, 1)(b=2), splat(*[1, 2]), splat(**{"a": 1, "b": 2}), decorated(1, b=2), Base(1)(b=2))
+print(cached(1, b=2), cached.cache_info(), swapped(input(), input()), swapped(print(), 1), lib.sees(1, b=2), prints(a=1))
+
+
+def unknown(thing):
+    return thing.m(1, b=2), thing.m(1), thing.m(b=1)
+
+
+def test_it(m):
+    try:
+        raise Error("x")
+    except Error:
+        pass
+""",
+    "other.py": "import lib\n\nlib.splat = print\nlib.splat(1, b=2)\n",
+}
+
+
+@pytest.fixture(scope="module")
+def doubtful(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = write_tree(tmp_path_factory.mktemp("change") / "doubtful", DOUBTFUL)
+    crawl_with_ty(root, jobs=1)
+    return root
+
+
+@pytest.mark.parametrize(
+    ("symbol", "wish", "told"),
+    [
+        ("lib.handed", {"order": ["b", "a"]}, "handed over"),
+        ("lib.handed", {"add": ["c=1"]}, ""),
+        ("lib.part", {"rename": ["b=z"]}, "handed over"),
+        ("lib.part", {"add": ["c=1"]}, ""),
+        ("lib.splat", {"order": ["b", "a"]}, "what '*' holds would be taken for other parameters"),
+        ("lib.splat", {"rename": ["b=z"]}, "what '**' holds may have 'b' in it"),
+        ("lib.splat", {"order": ["b", "a"]}, "something else is put in its place"),
+        ("lib.decorated", {"rename": ["b=z"]}, "'decorated' stands under @keep"),
+        ("lib.decorated", {"add": ["c=1"]}, ""),
+        ("lib.cached", {"rename": ["b=z"]}, ""),
+        ("lib.sees", {"rename": ["b=z"]}, "looks at its variables by their names (locals)"),
+        ("lib.prints", {"rename": ["a=z"]}, "prints 'a' by its name"),
+        ("lib.Base", {"rename": ["y=z"]}, "which class is meant there is known when it runs only"),
+        ("lib.Base.m", {"rename": ["a=z"]}, "lib.Other.m (lib.py"),
+        ("lib.Base.m", {"rename": ["b=z"]}, "lib.Other.m (lib.py"),
+        ("lib.Base.m", {"rename": ["b=z"]}, "what it is there is not known"),
+        ("lib.Base.__call__", {"rename": ["b=z"]}, "a parameter is passed by its name at use.py:4, where no call is known"),
+        ("lib.Error", {"rename": ["code=number"]}, ""),
+    ],
+)
+def test_what_is_not_certain_is_said_and_not_written(
+    doubtful: Path, monkeypatch: pytest.MonkeyPatch, symbol: str, wish: dict[str, Any], told: str
+) -> None:
+    monkeypatch.chdir(doubtful)
+    service = Service(doubtful)
+    try:
+        found = service.ask("change_signature", {"symbol": symbol, **wish}).result
+        said = [*found.doubts, *(item.why for item in found.left)]
+        if not told:
+            assert said == []
+            return
+        assert any(told in text for text in said), said
+        with pytest.raises(EditRefused, match="nothing was written"):
+            service.ask("change_signature", {"symbol": symbol, **wish, "apply": True})
+        service.ask("change_signature", {"symbol": symbol, **wish, "apply": True, "anyway": True})
+        assert any((doubtful / path).read_text(encoding="utf-8") != text for path, text in DOUBTFUL.items())
+    finally:
+        write_tree(doubtful, DOUBTFUL)
+        service.close()
+
+
+def test_arguments_that_may_have_an_effect_are_evaluated_in_the_old_order(doubtful: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(doubtful)
+    service = Service(doubtful)
+    try:
+        service.ask("change_signature", {"symbol": "lib.swapped", "order": ["b", "a"], "apply": True})
+        assert "swapped(a=input(), b=input()), swapped(1, print())" in (doubtful / "use.py").read_text(encoding="utf-8")
+    finally:
+        write_tree(doubtful, DOUBTFUL)
+        service.close()
+
+
+@pytest.mark.parametrize(("symbol", "why"), [("lib.Base.p", "is a property"), ("lib.Base.__eq__", "is called by Python itself")])
+def test_what_takes_no_parameters_of_its_own_is_refused(doubtful: Path, monkeypatch: pytest.MonkeyPatch, symbol: str, why: str) -> None:
+    monkeypatch.chdir(doubtful)
+    service = Service(doubtful)
+    try:
+        with pytest.raises((EditRefused, UsageError), match=why):
+            service.ask("change_signature", {"symbol": symbol, "add": ["x=1"]})
+    finally:
+        service.close()
 
 
 # ---- held against Python itself

@@ -83,6 +83,12 @@ class Code:
                     pass
         return found
 
+    @cached_property
+    def _by_bracket(self) -> dict[int, ast.Call]:
+        """Calls by where their bracket opens."""
+        calls = (node for node in ast.walk(self.module.tree) if isinstance(node, ast.Call))
+        return {self.source.behind(self.end(node.func)): node for node in calls}
+
     def name_of(self, node: Definition) -> int:
         """Where the name of a definition begins."""
         words = (token for token in self.source.tokens(self.start(node)) if token[1] not in ("async", "def", "class"))
@@ -98,6 +104,9 @@ class Code:
 
     def use_at(self, place: Position) -> Use:
         at = self.offset(place)
+        if self.source.text.startswith("(", at):  # what an expression gives is called, which has no name
+            call = self._by_bracket.get(at)
+            return Use("unread") if call is None else Use("call", call, call.func)
         word = self._word(at)
         node = self._names.get((at, word))
         if node is None:
@@ -206,6 +215,11 @@ class Code:
 
     def argument_nodes(self, call: ast.Call) -> list[ast.expr | ast.keyword]:
         return sorted([*call.args, *call.keywords], key=lambda node: (node.lineno, node.col_offset))
+
+    def keywords_at(self, place: Position) -> list[int]:
+        """Where the names of keywords stand in what is called at a place."""
+        call = self.use_at(place).call
+        return [self.start(item) for item in call.keywords] if call is not None else []
 
     def position_of(self, node: ast.expr) -> Position:
         """Where the last word of a name begins."""

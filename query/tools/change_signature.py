@@ -372,32 +372,17 @@ def _of_others(
                 f"{listed([f'{place.path}:{place.line + 1}' for place in uses.elsewhere])} names what is called without arguments"
             )
     names = {name for item in definitions.values() for name in [*item.change.removed, *item.change.new_names]}
-    told = {(site.path, _line_of(codes, site)) for site in sites}
+    told = {(site.path, offset) for site in sites if site.path in codes for offset in codes[site.path].keywords_at(site.place)}
     unseen = [
-        spot
-        for spot in keywords_of(index, list(definitions), names)
-        if (spot[0], spot[1]) not in told and not _is_within(codes, spot, sites)
+        (path, line, col)
+        for path, line, col in keywords_of(index, list(definitions), names)
+        if path not in codes or (path, codes[path].offset((line, col))) not in told
     ]
     if unseen:
         doubts.append(
             f"a parameter is passed by its name at {listed([f'{path}:{line + 1}' for path, line, _ in unseen])}, where no call is known"
         )
     return doubts
-
-
-def _line_of(codes: Mapping[str, Code], site: Site) -> int:
-    return site.place[0]
-
-
-def _is_within(codes: Mapping[str, Code], spot: tuple[str, int, int], sites: Sequence[Site]) -> bool:
-    """Whether a place is in a call of one of the sites."""
-    path, line, _ = spot
-    for site in sites:
-        if site.path == path and path in codes:
-            use = codes[path].use_at(site.place)
-            if use.call is not None and use.call.lineno - 1 <= line <= (use.call.end_lineno or 0) - 1:
-                return True
-    return False
 
 
 def _gaps(index: Index, symbol: Symbol, kin: Kin) -> list[Reason]:
