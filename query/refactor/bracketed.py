@@ -238,5 +238,6 @@ class Source:
         return "".join([*parts, self.text[at:end]])
 
 
-def _outermost_first(item: Replacement) -> tuple[int, int]:
-    return item.start, -item.end
+def _outermost_first(item: Replacement) -> tuple[int, bool, int]:
+    """By place; what is put before something comes before what replaces it."""
+    return item.start, item.start != item.end, -item.end

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -12,6 +13,7 @@ from query.edits.text import Document
 from query.refactor.bracketed import Element, Piece, Replacement, Span
 from query.refactor.call_sites import Code, Use
 from query.refactor.changed_definition import Definition, edits_of, prints_its_name
+from query.refactor.formatted_strings import with_right_positions
 from query.refactor.python_module import Position
 from query.refactor.signature import UNKNOWN_CALL, Argument, Passed, Rewritten, Wish, is_compatible, rewritten
 
@@ -96,6 +98,7 @@ def changed_texts(
             if any(prints_its_name(item.code, node, old) for node in item.nodes):
                 found.doubts.append(f"'{item.nodes[-1].name}' prints '{old}' by its name, which is another one then")
     seen: set[tuple[str, int]] = set()
+    written: dict[str, dict[ast.Call, tuple[Passed, ...]]] = {}
     for site in sorted(sites, key=lambda item: (item.path, item.place, bool(item.why_unsure))):
         code = codes.get(site.path)
         if code is None:
@@ -108,23 +111,36 @@ def changed_texts(
         seen.add(key)
         owner += 1
         replacements.setdefault(site.path, []).extend(
-            _at_site(code, site, [definitions[one] for one in site.of], types.get(site.path, frozenset()), owner, found)
+            _at_site(
+                code,
+                site,
+                [definitions[one] for one in site.of],
+                types.get(site.path, frozenset()),
+                owner,
+                found,
+                written.setdefault(site.path, {}),
+            )
         )
     for path, edits in sorted(replacements.items()):
         code = codes[path]
         text = code.source.changed(edits)
         if text == code.source.text:
             continue
-        try:
-            ast.parse(text)
-        except SyntaxError as error:
-            raise EditRefused(f"'{path}' would be no Python on line {error.lineno}; change it by hand") from error
+        _check(code, text, written.get(path, {}))
         document = code.module.document
         found.documents[path] = Document(text=text, encoding=document.encoding, mark=document.mark)
     return found
 
 
-def _at_site(code: Code, site: Site, meant: Sequence[Definition], types: frozenset[int], owner: int, found: Changed) -> list[Replacement]:
+def _at_site(
+    code: Code,
+    site: Site,
+    meant: Sequence[Definition],
+    types: frozenset[int],
+    owner: int,
+    found: Changed,
+    written: dict[ast.Call, tuple[Passed, ...]],
+) -> list[Replacement]:
     use = code.use_at(site.place)
     if use.kind == "idle":
         return []
@@ -154,7 +170,56 @@ def _at_site(code: Code, site: Site, meant: Sequence[Definition], types: frozens
             said = ast.unparse(nodes[number])
             found.doubts.append(f"{site.path}:{site.place[0] + 1} would no longer evaluate '{said}', which may have an effect")
     found.calls += 1
+    written[use.call] = arguments
     return _call_edits(code, use.call, arguments, owner)
+
+
+_Shape = tuple[str, tuple[str, ...]]
+"""What is called, by its last word, and the names of its arguments in their order."""
+
+
+def _check(code: Code, text: str, written: Mapping[ast.Call, Sequence[Passed]]) -> None:
+    """Holds a new text against what was meant: all calls of the old one, those that are rewritten with their new arguments.
+
+    Raises:
+        EditRefused: it is another one, or no Python.
+    """
+    path = code.module.path
+    try:
+        tree = with_right_positions(ast.parse(text), text)
+    except SyntaxError as error:
+        raise EditRefused(f"'{path}' would be no Python on line {error.lineno}; change it by hand") from error
+    wanted: Counter[_Shape] = Counter()
+    gone: set[ast.AST] = set()
+    for call, arguments in written.items():
+        kept = {item.number for item in arguments}
+        gone |= {inner for number, node in enumerate(code.argument_nodes(call)) if number not in kept for inner in ast.walk(node)}
+        for item in arguments:
+            wanted.update(_shapes(ast.parse(f"({item.text})"), {}, set()) if item.number is None else ())
+    wanted.update(_shapes(code.module.tree, written, gone))
+    got = Counter(_shapes(tree, {}, set()))
+    names = {name for shape in wanted.keys() | got.keys() for name in shape[:1] if wanted[shape] != got[shape]}
+    known = {_last_word(call.func) for call in written}
+    if wrong := sorted(names & known):
+        raise EditRefused(f"calls of '{wrong[0]}' in '{path}' would not become what they should; change them by hand")
+
+
+def _shapes(tree: ast.AST, written: Mapping[ast.Call, Sequence[Passed]], gone: Set[ast.AST]) -> Iterator[_Shape]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and node not in gone:
+            nodes = sorted([*node.args, *node.keywords], key=lambda item: (item.lineno, item.col_offset))
+            names = tuple(item.name for item in written[node]) if node in written else tuple(map(_name_of, nodes))
+            yield _last_word(node.func), names
+
+
+def _last_word(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def _name_of(node: ast.expr | ast.keyword) -> str:
+    if isinstance(node, ast.keyword):
+        return "**" if node.arg is None else node.arg
+    return "*" if isinstance(node, ast.Starred) else ""
 
 
 _Result = tuple[tuple[Passed, ...] | None, tuple[int, ...], str]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -14,9 +15,10 @@ from query.facts.callable_sites import callees_at, constructor_of, named, types_
 from query.facts.calls import Call, calls_of, dispatched, dispatching, possible_calls_of
 from query.facts.dispatch import overriding, stand_ins
 from query.facts.documents import documents
-from query.facts.hierarchy import override_family
+from query.facts.hierarchy import override_family, with_types_below
 from query.facts.index import Index
 from query.facts.occurrences import Site as Spot
+from query.facts.registration import above_types
 from query.facts.scopes import scopes
 from query.facts.symbols import TYPES, Symbol, symbols_by_id
 from query.facts.value_uses import value_uses
@@ -33,6 +35,11 @@ _BY_VALUE = (Evidence.INFERRED, Evidence.DECORATOR)
 """How calls are known that stand where the function is handed over, and not where it is called."""
 
 _TOLD = 3
+_MAKING = (
+    *("enum.", "datetime.", "decimal.", "fractions.", "pathlib."),
+    *(f"builtins.{name}" for name in ("str", "bytes", "int", "float", "complex", "tuple", "frozenset", "type")),
+)
+"""Bases of Python's library that make objects of what is on them, or are given the same arguments as these."""
 
 
 class Kin(NamedTuple):
@@ -72,7 +79,7 @@ def target_of(index: Index, symbol: Symbol) -> Symbol:
 def kin_of(index: Index, symbol: Symbol) -> Kin:
     """All that a call of the function may end in: members that override it, that it overrides, and that fit the same protocol."""
     if symbol.record.kind == "constructor" or symbol.record.name == "__init__":
-        return Kin({symbol.sym_id: symbol}, [])
+        return Kin({symbol.sym_id: symbol}, _made_by_others(index, symbol))
     found, frontier = {symbol.sym_id}, {symbol.sym_id}
     while frontier and len(found) <= _MOST_KIN:
         more = set(override_family(index, sorted(frontier), _MOST_KIN))
@@ -100,6 +107,17 @@ def kin_of(index: Index, symbol: Symbol) -> Kin:
     if len(found) > _MOST_KIN:
         doubts.append(f"more than {_MOST_KIN} members override each other; not all of them change")
     return Kin(members, doubts)
+
+
+def _made_by_others(index: Index, symbol: Symbol) -> list[str]:
+    """Bases outside the workspace that may make the objects of a class, in words."""
+    container = scopes(index, [symbol.sym_id])[symbol.sym_id].container
+    types = [] if container is None else sorted(with_types_below(index, [container]))
+    bases = {base for type_id in types for base in above_types(index).bases(type_id)}
+    making = sorted(base for base in bases if base.partition(".")[0] not in sys.stdlib_module_names or base.startswith(_MAKING))
+    if not making:
+        return []
+    return [f"{listed(making, _TOLD)} is a base outside the workspace, which may make such objects itself, or be given the same arguments"]
 
 
 # ---- where they are used
