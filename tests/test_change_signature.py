@@ -259,7 +259,8 @@ def test_what_cannot_be_done_is_refused(ask: Ask, symbol: str, wish: dict[str, A
 
 
 DOUBTFUL = {
-    "lib.py": """from functools import partial, wraps, lru_cache
+    "lib.py": """import enum
+from functools import partial, wraps, lru_cache
 
 
 def keep(function):
@@ -330,6 +331,17 @@ class Other(Base):
         return different, b
 
 
+class Color(enum.Enum):
+    RED = (1, 2)
+
+    def __init__(self, x, y):
+        self.x = x
+
+
+def again(a, b=3, *, c=None):
+    return again(b, a, c=again(1, 2)) if c else (a, b)
+
+
 class Error(Exception):
     def __init__(self, text, code=1):
         super().__init__(text)
@@ -382,6 +394,7 @@ def doubtful(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("lib.Base.m", {"rename": ["b=z"]}, "lib.Other.m (lib.py"),
         ("lib.Base.m", {"rename": ["b=z"]}, "what it is there is not known"),
         ("lib.Base.__call__", {"rename": ["b=z"]}, "a parameter is passed by its name at use.py:4, where no call is known"),
+        ("lib.Color", {"order": ["y", "x"]}, "enum.Enum is a base outside the workspace"),
         ("lib.Error", {"rename": ["code=number"]}, ""),
     ],
 )
@@ -412,6 +425,9 @@ def test_arguments_that_may_have_an_effect_are_evaluated_in_the_old_order(doubtf
     try:
         service.ask("change_signature", {"symbol": "lib.swapped", "order": ["b", "a"], "apply": True})
         assert "swapped(a=input(), b=input()), swapped(1, print())" in (doubtful / "use.py").read_text(encoding="utf-8")
+        service.ask("change_signature", {"symbol": "lib.again", "rename": ["a=aa"], "order": ["aa", "*", "c", "b"], "apply": True})
+        text = (doubtful / "lib.py").read_text(encoding="utf-8")
+        assert "    return again(b, b=aa, c=again(1, b=2)) if c else (aa, b)\n" in text, "a word that is put before one that is renamed"
     finally:
         write_tree(doubtful, DOUBTFUL)
         service.close()
