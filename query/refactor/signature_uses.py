@@ -234,18 +234,23 @@ def _others_at(index: Index, members: Mapping[int, Symbol], found: Mapping[Spot,
 
 def _unknown(index: Index, members: Mapping[int, Symbol], makers: Collection[int], told: Collection[Spot]) -> Iterator[Site]:
     by_name: dict[str, list[int]] = {}
-    containers = scopes(index, list(members))
     for sym_id, item in members.items():
-        by_name.setdefault(item.record.name, []).append(sym_id)
-        container = containers[sym_id].container
-        if sym_id in makers and container is not None and containers[container].kind != SymbolKind.MODULE:
-            by_name.setdefault(containers[container].name, []).append(sym_id)
+        for name in called_as(index, item):
+            by_name.setdefault(name, []).append(sym_id)
     for name, ids in sorted(by_name.items()):
         for spot in unresolved(index, name, PYTHON.name):
             if spot not in told:
                 is_made = name not in _OPEN_MEMBERS and ids[0] in makers
                 why = "what it is there is not known"
                 yield Site(spot[0], spot[1:], tuple(ids), is_constructor=is_made, why_unsure=why, is_by_name_alone=True)
+
+
+def called_as(index: Index, symbol: Symbol) -> list[str]:
+    """The names by which a function is called: of a constructor its class's, too."""
+    known = scopes(index, [symbol.sym_id])
+    container = known[symbol.sym_id].container
+    is_made = symbol.record.name == "__init__" and container is not None and known[container].kind != SymbolKind.MODULE
+    return [symbol.record.name, *([known[container].name] if is_made and container is not None else [])]
 
 
 def paths_of(members: Mapping[int, Symbol], sites: Sequence[Site]) -> list[str]:

@@ -353,7 +353,9 @@ def _of_others(
 ) -> list[str]:
     """What stands against a change that some call could not bear, beside the calls."""
     from query.refactor.changed_definition import decorators_of
+    from query.refactor.quoted_calls import quoted_calls
     from query.refactor.signature import Rewritten, rewritten
+    from query.refactor.signature_uses import called_as
 
     doubts: list[str] = []
     for key, item in definitions.items():
@@ -378,6 +380,7 @@ def _of_others(
         for path, line, col in keywords_of(index, list(definitions), names)
         if path not in codes or (path, codes[path].offset((line, col))) not in told
     ]
+    doubts += quoted_calls(index, {name for key in definitions for name in called_as(index, kin.members[key])})
     if unseen:
         doubts.append(
             f"a parameter is passed by its name at {listed([f'{path}:{line + 1}' for path, line, _ in unseen])}, where no call is known"
