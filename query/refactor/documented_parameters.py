@@ -7,11 +7,11 @@ from collections.abc import Collection, Iterator, Mapping
 
 _HEADING = re.compile(r"(?P<indent>[ \t]*)(?:Args|Arguments|Parameters|Params|Other Parameters|Keyword Args|Keyword Arguments):?[ \t]*$")
 _UNDERLINE = re.compile(r"[ \t]*[-=~]{3,}[ \t]*$")
-_ENTRY = re.compile(r"(?P<indent>[ \t]*)(?P<stars>\\?\*{0,2}\\?\*?)(?P<name>[^\W\d]\w*)(?=[ \t]*(?:\([^)]*\))?[ \t]*(?::|$)|,)")
+_ENTRY = re.compile(r"(?P<indent>[ \t]*)(?P<stars>\\?\*{0,2}\\?\*?)(?P<word>[^\W\d]\w*)(?=[ \t]*(?:\([^)]*\))?[ \t]*(?::|$)|,)")
 _FIELD = re.compile(
-    r"(?P<indent>[ \t]*):(?:param|parameter|arg|argument|key|keyword|kwarg|type)[ \t]+(?:[^:\n]*[ \t])?\\?\*{0,2}(?P<name>\w+):"
+    r"(?P<indent>[ \t]*):(?:param|parameter|arg|argument|key|keyword|kwarg|type)[ \t]+(?:[^:\n]*[ \t])?\\?\*{0,2}(?P<word>\w+):"
 )
-_QUOTED = re.compile(r"(?P<mark>``?)(?P<name>[^\W\d]\w*)(?P=mark)(?!`)")
+_QUOTED = re.compile(r"(?P<mark>``?)(?P<word>[^\W\d]\w*)(?P=mark)(?!`)")
 
 
 def documented(text: str, new_names: Mapping[str, str], removed: Collection[str]) -> str:
@@ -23,15 +23,15 @@ def documented(text: str, new_names: Mapping[str, str], removed: Collection[str]
     while number < len(lines):
         line = lines[number]
         found = entries.get(number)
-        if found is not None and found["name"] in removed and number > 0:
+        if found is not None and found["word"] in removed and number > 0:
             last = _last_of(lines, number, len(found["indent"].expandtabs()))
             tail = lines[last]
             if last + 1 == len(lines):  # the closing quotes stand behind it
                 kept[-1] += tail[len(tail.rstrip("'\"")) :]
             number = last + 1
             continue
-        if found is not None and found["name"] in new_names:
-            line = line[: found.start("name")] + new_names[found["name"]] + line[found.end("name") :]
+        if found is not None and found["word"] in new_names:
+            line = line[: found.start("word")] + new_names[found["word"]] + line[found.end("word") :]
         kept.append(_QUOTED.sub(lambda one: f"{one['mark']}{new_names.get(one['name'], one['name'])}{one['mark']}", line))
         number += 1
     return "\n".join(kept)
