@@ -17,6 +17,7 @@ from query.surface.search import Found
 from query.tools.activate_skill import Activated
 from query.tools.blast_radius import BlastRadiusResult
 from query.tools.call_flow import Step
+from query.tools.change_signature import ChangedSignature
 from query.tools.commit_session import Committed
 from query.tools.create_simulation_session import CreatedSession
 from query.tools.deactivate_skill import Deactivated
@@ -165,6 +166,43 @@ def call_flow(
         external: also calls of what lies outside the workspace
         limit: steps; its own calls first, then what is nearest to them
         cursor: next_cursor of the previous answer
+    """
+
+def change_signature(
+    index: Index,
+    symbol: str = "",
+    *,
+    file_path: str = "",
+    line: int = 0,
+    column: int = 0,
+    position_pattern: str = "",
+    add: list[str] | None = None,
+    remove: list[str] | None = None,
+    rename: list[str] | None = None,
+    order: list[str] | None = None,
+    after: str = "",
+    call_with: list[str] | None = None,
+    anyway: bool = False,
+    apply: bool = False,
+    plan: str = "",
+) -> Answer[ChangedSignature]:
+    """Adds, removes, renames or reorders parameters of a function, method or constructor of Python, with all calls of it.
+
+    Args:
+        symbol: bare name, dotted name, path, path:line, path:line:col, or a symbol as any tool prints it
+        file_path: with line and column, or with position_pattern, instead of a name
+        line: 1-based
+        column: 1-based, in UTF-16 code units
+        position_pattern: text of the file with one @@ at the place meant
+        add: a parameter as the function's head will say it: 'timeout: float = 10'; '*, timeout=10': by keyword only
+        remove: name of a parameter that the body no longer uses
+        rename: old=new
+        order: all parameters by their new names, in the new order: a,b,*,c; `*` and `/` where other kinds begin
+        after: parameter behind which the added ones go; else at the end
+        call_with: what calls pass for an added parameter: timeout=None
+        anyway: write it also where calls are left that may not fit, or something else stands against it
+        apply: write it; without it nothing is written, and what would be is shown
+        plan: plan of the answer that showed it: refused if what would be written is something else by now
     """
 
 def close_document(index: Index | None, file_path: str = "") -> Answer[Session]:

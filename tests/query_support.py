@@ -257,6 +257,7 @@ ASKED_ELSEWHERE = (
     "prepare_rename",
     "rename_symbol",
     "move_symbol",
+    "change_signature",
     "replace_symbol_body",
     "run_build",
     "run_tests",

@@ -27,6 +27,7 @@ ASKS: dict[str, dict[str, Any]] = {
     "safe_apply_edit": TEXT,
     "rename_symbol": {"symbol": "shop._used", "new_name": "_taken", "sites": "both"},
     "move_symbol": {"symbol": "shop._alone", "to": "apart.py"},
+    "change_signature": {"symbol": "shop._alone", "add": ["size: int = 1"]},
     "replace_symbol_body": {"file_path": "shop.py", "symbol_path": "_used", "new_body": "def _used():\n    return 3"},
     "insert_before_symbol": {"file_path": "shop.py", "symbol_path": "_used", "code": "first = 0\n\n\n"},
     "insert_after_symbol": {"file_path": "shop.py", "symbol_path": "_used", "code": "\n\nlast = 0\n"},

@@ -28,6 +28,8 @@ CONTENT_VERSION: what the same source means; a change makes indexes want a rebui
     14  2026-11-25  C, C++: what the compiler adds; Go: interfaces outside, loops over functions, embedding; Rust: the texts of macros
    15  2026-11-26  C, C++: what stands beside macros that a grammar does not know; names that a build leaves out
     16  2026-11-26  Python: constants that are handed over and may be names
+   17  2026-11-26  Python: names that modules have of themselves, folders that tests add to where imports start, ends of blocks in runs of
+                   comments; JavaScript: accessors and copies of objects; C, C++: parameters of prototypes
 """
 
 from __future__ import annotations
@@ -35,6 +37,6 @@ from __future__ import annotations
 from pathlib import Path
 
 SCHEMA_VERSION = 10
-CONTENT_VERSION = 16
+CONTENT_VERSION = 17
 
 VIEWS_SQL = Path(__file__).with_name("views.sql")

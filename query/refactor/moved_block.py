@@ -151,7 +151,7 @@ def registering(source: Module, block: Block) -> str:
         bases = [("base", item) for item in node.bases] if isinstance(node, ast.ClassDef) else []
         for what, item in (*decorators, *bases):
             said = dotted(item.func if isinstance(item, ast.Call) else item.value if isinstance(item, ast.Subscript) else item)
-            if not _is_of_the_library(source, said.partition(".")[0]):
+            if not is_of_the_library(source, said.partition(".")[0]):
                 return f"its {what} '{said or '…'}'"
     return ""
 
@@ -173,7 +173,7 @@ def has_effects(module: Module) -> bool:
     return False
 
 
-def _is_of_the_library(source: Module, name: str) -> bool:
+def is_of_the_library(source: Module, name: str) -> bool:
     """Whether a name is a builtin, or imported from the standard library or what stands for it."""
     binds = source.bindings.get(name)
     if not binds:

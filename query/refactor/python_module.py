@@ -16,6 +16,7 @@ from typing import NamedTuple
 from indexer.errors import EditRefused
 from indexer.text import index_to_utf16
 from query.edits.text import Document, Edit
+from query.refactor.formatted_strings import with_right_positions
 
 BUILTINS = frozenset(dir(builtins)) - {"__name__", "__doc__", "__package__", "__loader__", "__spec__"}
 OF_A_MODULE = frozenset({"__name__", "__file__", "__doc__", "__package__", "__loader__", "__spec__", "__path__"})
@@ -45,7 +46,7 @@ class Module:
         self.path, self.name, self.document = path, name, document
         self.package = name if path.rpartition("/")[2] == "__init__.py" else name.rpartition(".")[0]
         try:
-            self.tree = ast.parse(document.text)
+            self.tree = with_right_positions(ast.parse(document.text), document.text)
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             raise EditRefused(f"'{path}' cannot be parsed as Python: {error}") from error
 

@@ -1,0 +1,413 @@
+"""The parameters of a function changed, and all calls of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import msgspec
+
+from indexer.errors import EditRefused, UsageError
+from indexer.languages import PYTHON
+from indexer.servers.registry import language_of
+from query.answers.envelope import Answer, Place, Reason, completeness_from
+from query.answers.pages import all_of
+from query.answers.paths import listed, of_paths
+from query.answers.style import Style, count
+from query.context import Context
+from query.facts.callable_sites import keywords_of, types_at
+from query.facts.completeness import DEFINITION, Certificate
+from query.facts.documents import contents
+from query.facts.folders import edit_scope, index_command
+from query.facts.freshness import is_as_indexed
+from query.facts.index import Index
+from query.facts.parameters import Named, asked
+from query.facts.symbols import Symbol
+from query.live.outline import hangs
+from query.refactor.outcome import Apply, Edited, PlanId, carry_out, lines
+from query.surface.registry import tool
+
+if TYPE_CHECKING:
+    from query.edits.plan import Plan
+    from query.edits.scope import Scope
+    from query.refactor.call_sites import Code
+    from query.refactor.changed_definition import Definition
+    from query.refactor.changing_signature import Changed, Site
+    from query.refactor.signature import Wish
+    from query.refactor.signature_uses import Kin, Uses
+
+_TOLD = 3
+_SHOWN = 200
+_LOOKED_AT = ("stale", "escapes", "unresolved_same_name")
+"""Reasons that are not repeated: files that have changed are refused, and the other places are looked at one by one."""
+
+
+class ChangeSignature(Named, kw_only=True):
+    add: Annotated[
+        list[str],
+        msgspec.Meta(description="a parameter as the function's head will say it: 'timeout: float = 10'; '*, timeout=10': by keyword only"),
+    ] = []
+    remove: Annotated[list[str], msgspec.Meta(description="name of a parameter that the body no longer uses")] = []
+    rename: Annotated[list[str], msgspec.Meta(description="old=new")] = []
+    order: Annotated[
+        list[str],
+        msgspec.Meta(description="all parameters by their new names, in the new order: a,b,*,c; `*` and `/` where other kinds begin"),
+    ] = []
+    after: Annotated[str, msgspec.Meta(description="parameter behind which the added ones go; else at the end")] = ""
+    call_with: Annotated[list[str], msgspec.Meta(description="what calls pass for an added parameter: timeout=None")] = []
+    anyway: Annotated[
+        bool, msgspec.Meta(description="write it also where calls are left that may not fit, or something else stands against it")
+    ] = False
+    apply: Apply = False
+    plan: PlanId = ""
+
+
+class LeftUse(msgspec.Struct, kw_only=True):
+    """A use that stays as it is, and why it was not rewritten."""
+
+    why: str
+    place: Place
+
+
+class ChangedSignature(msgspec.Struct, kw_only=True):
+    """`edited`: what was or would be written. `workspace_edit`: the same for apply_edit, which refuses it once a file has changed.
+
+    functions: all that change together: what overrides it, and what it overrides. calls: how many are rewritten.
+    left: uses that may not fit the new parameters and stay as they are. doubts: why the result may be broken code, in words.
+    """
+
+    name: str
+    before: str
+    after: str
+    functions: list[str]
+    calls: int
+    edited: Edited
+    workspace_edit: dict[str, Any]
+    left: list[LeftUse] = []
+    left_total: int = 0
+    doubts: list[str] = []
+
+
+def _text(answer: Answer[ChangedSignature], style: Style) -> Iterator[str]:
+    found = answer.result
+    yield f"{style.strong(found.name)}{found.before} → {style.strong(found.after)}: {count(found.calls, 'call')} rewritten"
+    if len(found.functions) > 1:
+        yield f"{style.dim('together with')}: {listed(found.functions[1:])}"
+    yield from lines(found.edited, style)
+    for doubt in found.doubts:
+        yield f"{style.warning('to look at')}: {doubt}"
+    by_why: dict[str, list[Place]] = {}
+    for item in found.left:
+        by_why.setdefault(item.why, []).append(item.place)
+    for why, places in by_why.items():
+        yield f"{style.warning('stays as it is')}: {why}"
+        yield from style.places(places)
+    if found.left_total > len(found.left):
+        yield style.dim(f"… {found.left_total - len(found.left)} more")
+
+
+@tool(
+    "change_signature",
+    parameters=ChangeSignature,
+    result=ChangedSignature,
+    positional="symbol",
+    example="change_signature shortcuts.redirect --rename to=target --add 'status: int = 302'",
+    task="edit",
+    hint="refactor add remove rename reorder parameter argument keyword order of function method constructor callers signature default",
+    text=_text,
+    read_only=False,
+    concurrency_safe=False,
+    destructive=True,
+    writes=lambda ask: ask.apply,
+    catches_up=True,
+)
+def TOOL(context: Context, ask: ChangeSignature) -> Answer[ChangedSignature]:
+    """Adds, removes, renames or reorders parameters of a function, method or constructor of Python, with all calls of it."""
+    from query.refactor.signature_uses import kin_of, target_of
+
+    wish = _wish(ask)
+    index, workspace = context.index, context.workspace
+    symbol = target_of(index, ask.resolve(index, ("function", "method", "constructor", "class")))
+    kin = kin_of(index, symbol)
+    gaps = _gaps(index, symbol, kin)
+    made: list[_Made] = []
+
+    def plan(scope: Scope) -> Plan:
+        from query.edits.plan import plan_documents
+
+        found = _make(index, scope, symbol, kin, wish, gaps)
+        made.append(found)
+        doubts = [*found.changed.doubts, *_said_of(found)]
+        if ask.apply and not ask.anyway and doubts:
+            raise EditRefused(f"nothing was written: {'; '.join(doubts)}. Look at it without apply first; to write it all the same: anyway")
+        return plan_documents(scope, found.changed.documents, found.digests)
+
+    outcome = carry_out(workspace, plan, write=ask.apply, shown=ask.plan)
+    [found] = made
+    left = [LeftUse(why=item.why, place=_place(found.codes.get(item.path), item.path, item.place)) for item in found.changed.left]
+    reasons = [*outcome.reasons, *gaps]
+    if left:
+        detail = "uses that may not fit the new parameters stay as they are"
+        reasons.append(of_paths("left_behind", detail, sorted({item.place.path for item in left}), len(left)))
+    main = found.definitions[symbol.sym_id]
+    result = ChangedSignature(
+        name=symbol.record.qualified_name,
+        before=_said(main.change.before),
+        after=_said(main.change.after),
+        functions=[
+            symbol.record.qualified_name,
+            *sorted(kin.members[key].record.qualified_name for key in found.definitions if key != symbol.sym_id),
+        ],
+        calls=found.changed.calls,
+        edited=outcome.edited,
+        workspace_edit=outcome.plan.as_workspace_edit(edit_scope(workspace.root, index)),
+        left=left[:_SHOWN],
+        left_total=len(left),
+        doubts=found.changed.doubts,
+    )
+    long = any(item.diff_lines_left_out for item in outcome.edited.files)
+    meant = {**asked(ask), **asked(ChangeSignature(), symbol.record)}
+    return workspace.answer(meant, result, all_of(outcome.edited.edits, cut_short=long), completeness_from(reasons))
+
+
+# ---- what is asked for
+
+
+def _wish(ask: ChangeSignature) -> Wish:
+    from query.refactor.changed_definition import added
+    from query.refactor.signature import Wish
+
+    wish = Wish(
+        added=tuple(added(text) for text in ask.add),
+        removed=tuple(_names(ask.remove)),
+        renamed=_pairs(ask.rename, "rename", "old=new"),
+        given=_pairs(ask.call_with, "call_with", "timeout=None"),
+        after=ask.after,
+        order=tuple(_names(ask.order)),
+    )
+    if not (wish.added or wish.removed or wish.renamed or wish.order):
+        raise UsageError("say what to change: add, remove, rename, order")
+    _check_names(wish)
+    return wish
+
+
+def _names(said: Sequence[str]) -> list[str]:
+    """`a,b` and `a`, `b` are the same."""
+    return [word for text in said for part in text.split(",") if (word := part.strip())]
+
+
+def _pairs(said: Sequence[str], parameter: str, form: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for text in said:
+        name, sign, value = text.partition("=")
+        if not sign or not name.strip() or not value.strip():
+            raise UsageError(f"{parameter} '{text}' is not of the form {form}")
+        if name.strip() in found:
+            raise UsageError(f"{parameter} says '{name.strip()}' twice")
+        found[name.strip()] = value.strip()
+    return found
+
+
+def _check_names(wish: Wish) -> None:
+    import ast
+
+    from query.refactor.rename import check_name
+
+    for name in wish.renamed.values():
+        check_name(name, PYTHON.name)
+    for name, value in wish.given.items():
+        try:
+            ast.parse(f"f(\n{value}\n)", mode="eval")
+            is_one = not value.lstrip().startswith("*") and "#" not in value
+        except (SyntaxError, ValueError) as error:
+            raise UsageError(f"'{value}' is no expression that calls could pass for '{name}'") from error
+        if not is_one:
+            raise UsageError(f"'{value}' is no expression that calls could pass for '{name}'")
+
+
+def _said(signature: Sequence[Any]) -> str:
+    """The names of parameters, as a head has them."""
+    from query.refactor.signature import KEYWORD_ONLY, KWARGS, POSITIONAL_ONLY, VARARGS
+
+    words: list[str] = []
+    for number, item in enumerate(signature):
+        before = signature[number - 1].kind if number else None
+        if before == POSITIONAL_ONLY and item.kind != POSITIONAL_ONLY:
+            words.append("/")
+        if item.kind == KEYWORD_ONLY and before not in (KEYWORD_ONLY, VARARGS):
+            words.append("*")
+        words.append({VARARGS: "*", KWARGS: "**"}.get(item.kind, "") + item.name)
+    return f"({', '.join([*words, *(['/'] if signature and signature[-1].kind == POSITIONAL_ONLY else [])])})"
+
+
+# ---- what it does
+
+
+class _Made(msgspec.Struct, kw_only=True):
+    """`digests`: of all files that were read, by path. unknown: reasons why uses may be unknown, where those could break."""
+
+    definitions: dict[int, Definition]
+    codes: dict[str, Code]
+    changed: Changed
+    digests: dict[str, str]
+    unknown: list[Reason]
+
+
+def _make(index: Index, scope: Scope, symbol: Symbol, kin: Kin, wish: Wish, gaps: Sequence[Reason]) -> _Made:
+    """The texts after the change.
+
+    Raises:
+        UsageError, EditRefused: it cannot be had.
+    """
+    from query.refactor.changing_signature import changed_texts, receivers
+    from query.refactor.signature import is_compatible
+    from query.refactor.signature_uses import paths_of, uses_of
+
+    uses = uses_of(index, kin.members, unknown=True)
+    codes, digests = _read(index, scope, paths_of(kin.members, uses.sites))
+    doubts: list[str] = []
+    definitions = _definitions(symbol, kin, codes, wish, doubts)
+    shown = receivers(codes, uses.sites)
+    types: dict[str, set[int]] = {}
+    for path, line, col in types_at(index, {(item.path, *item.place) for item in shown}):
+        types.setdefault(path, set()).add(codes[path].offset((line, col)))
+    sites = [site._replace(of=of) for site in uses.sites if (of := tuple(one for one in site.of if one in definitions))]
+    found = changed_texts(definitions, wish, codes, sites, {path: frozenset(offsets) for path, offsets in types.items()})
+    is_safe = all(is_compatible(item.change, is_bound=True) and is_compatible(item.change, is_bound=False) for item in definitions.values())
+    found.doubts = [*doubts, *found.doubts]
+    if not is_safe:
+        found.doubts += _of_others(index, scope, kin, definitions, uses, wish, codes, sites)
+    return _Made(definitions=definitions, codes=codes, changed=found, digests=digests, unknown=[] if is_safe else list(gaps))
+
+
+def _read(index: Index, scope: Scope, paths: Sequence[str]) -> tuple[dict[str, Code], dict[str, str]]:
+    """The texts as they are now, and their digests.
+
+    Raises:
+        EditRefused: one has changed since the index was made, or is no Python.
+    """
+    from query.edits.text import decode
+    from query.refactor.call_sites import Code
+    from query.refactor.python_module import Module
+
+    known = contents(index, paths)
+    if old := [path for path in paths if path in known and not is_as_indexed(index, path)]:
+        raise EditRefused(f"files have changed since the index was made ({listed(old)}); first run: {index_command(index)}")
+    texts = {
+        path: decode(content, f"'{path}'")
+        for path in paths
+        if language_of(path) == PYTHON.name and (content := scope.read(path)) is not None
+    }
+    slow = hangs([(path, text.for_server) for path, text in texts.items()])
+    if slow:
+        raise EditRefused(f"no parser reads '{list(texts)[min(slow)]}' in a time that fits its size")
+    codes: dict[str, Code] = {}
+    for path, text in texts.items():
+        codes[path] = Code(Module(path, known[path].module if path in known else "", text))
+    return codes, {path: text.digest for path, text in texts.items()}
+
+
+def _definitions(symbol: Symbol, kin: Kin, codes: Mapping[str, Code], wish: Wish, doubts: list[str]) -> dict[int, Definition]:
+    """What changes, by number; of others of the family it is said that they stay."""
+    from query.refactor.changed_definition import definition, signature_of
+
+    doubts += kin.doubts
+    found: dict[int, Definition] = {}
+    other: list[str] = []
+    for key, item in sorted(kin.members.items(), key=lambda pair: pair[0] != symbol.sym_id):
+        record = item.record
+        code = codes.get(record.path)
+        nodes = sorted(code.definitions((record.line - 1, record.col - 1)), key=lambda node: node.lineno) if code is not None else []
+        if code is None or not nodes:
+            if key == symbol.sym_id:
+                raise EditRefused(f"'{record.qualified_name}' is not found as a `def` at {record.path}:{record.line}")
+            other.append(f"{record.qualified_name} ({record.path}:{record.line})")
+            continue
+        if key != symbol.sym_id:
+            own, first = signature_of(nodes[-1]), signature_of(found[symbol.sym_id].nodes[-1])
+            has = {one.name for one in own}
+            if not wish.named <= has or not has.isdisjoint({one.name for one in wish.added}) or _places(own) != _places(first):
+                other.append(f"{record.qualified_name} ({record.path}:{record.line})")
+                continue
+        found[key] = definition(code, nodes, wish, record.qualified_name)
+    if other:
+        doubts.append(f"{listed(other)} overrides it or is overridden, has other parameters, and stays as it is")
+    return found
+
+
+def _places(signature: Sequence[Any]) -> list[str]:
+    from query.refactor.signature import NORMAL, POSITIONAL_ONLY
+
+    return [item.name for item in signature if item.kind in (POSITIONAL_ONLY, NORMAL)][1:]
+
+
+def _of_others(
+    index: Index,
+    scope: Scope,
+    kin: Kin,
+    definitions: Mapping[int, Definition],
+    uses: Uses,
+    wish: Wish,
+    codes: Mapping[str, Code],
+    sites: Sequence[Site],
+) -> list[str]:
+    """What stands against a change that some call could not bear, beside the calls."""
+    from query.refactor.changed_definition import decorators_of
+    from query.refactor.quoted_calls import quoted_calls
+    from query.refactor.signature import Rewritten, rewritten
+    from query.refactor.signature_uses import called_as
+
+    doubts: list[str] = []
+    for key, item in definitions.items():
+        record = kin.members[key].record
+        if item.unclear:
+            said = listed([f"@{word}" for node in item.nodes for word, decorator in decorators_of(node) if decorator in item.unclear])
+            doubts.append(
+                f"'{record.name}' stands under {said} at {record.path}:{record.line}, which may call it by its parameters or change them"
+            )
+        if record.is_test and record.name.startswith("test"):
+            doubts.append(f"'{record.name}' is a test, which a runner calls by the names of its parameters")
+        if scope.read(f"{record.path}i") is not None:
+            doubts.append(f"'{record.path}i' declares it too, and stays as it is")
+        if uses.elsewhere and rewritten(item.change, (), is_bound=True) != Rewritten():
+            doubts.append(
+                f"{listed([f'{place.path}:{place.line + 1}' for place in uses.elsewhere])} names what is called without arguments"
+            )
+    names = {name for item in definitions.values() for name in [*item.change.removed, *item.change.new_names]}
+    told = {(site.path, offset) for site in sites if site.path in codes for offset in codes[site.path].keywords_at(site.place)}
+    unseen = [
+        (path, line, col)
+        for path, line, col in keywords_of(index, list(definitions), names)
+        if path not in codes or (path, codes[path].offset((line, col))) not in told
+    ]
+    doubts += quoted_calls(index, {name for key in definitions for name in called_as(index, kin.members[key])})
+    if unseen:
+        doubts.append(
+            f"a parameter is passed by its name at {listed([f'{path}:{line + 1}' for path, line, _ in unseen])}, where no call is known"
+        )
+    return doubts
+
+
+def _gaps(index: Index, symbol: Symbol, kin: Kin) -> list[Reason]:
+    """Why uses may be unknown, but for what is looked at by itself."""
+    members = [symbol, *(item for key, item in kin.members.items() if key != symbol.sym_id)]
+    known = Certificate(index).of_uses(members, "callers", DEFINITION)
+    return [reason for reason in known.reasons if reason.code not in _LOOKED_AT]
+
+
+def _said_of(found: _Made) -> list[str]:
+    said: list[str] = []
+    if found.changed.left:
+        places = [f"{item.path}:{item.place[0] + 1}" for item in found.changed.left]
+        said.append(f"uses stay that may not fit the new parameters: {listed(places)}")
+    if found.unknown:
+        said.append(f"uses may be left that are not known: {'; '.join(reason.detail for reason in found.unknown[:_TOLD])}")
+    return said
+
+
+def _place(code: Code | None, path: str, at: tuple[int, int]) -> Place:
+    line, col = at
+    if code is None:
+        return Place(path=path, line=line + 1, col=col + 1, end_col=col + 1, text="")
+    word = code.word_at(at)
+    return Place(path=path, line=line + 1, col=col + 1, end_col=col + 1 + word[1], text=code.module.line(line).strip()[:200])
