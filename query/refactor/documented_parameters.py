@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping
 
-_HEADING = re.compile(r"(?P<indent>[ \t]*)(?:Args|Arguments|Parameters|Params|Other Parameters|Keyword Args|Keyword Arguments):?[ \t]*$")
+_HEADING = re.compile(r"(?P<margin>[ \t]*)(?:Args|Arguments|Parameters|Params|Other Parameters|Keyword Args|Keyword Arguments):?[ \t]*$")
 _UNDERLINE = re.compile(r"[ \t]*[-=~]{3,}[ \t]*$")
-_ENTRY = re.compile(r"(?P<indent>[ \t]*)(?P<stars>\\?\*{0,2}\\?\*?)(?P<word>[^\W\d]\w*)(?=[ \t]*(?:\([^)]*\))?[ \t]*(?::|$)|,)")
+_ENTRY = re.compile(r"(?P<margin>[ \t]*)(?P<stars>\\?\*{0,2}\\?\*?)(?P<word>[^\W\d]\w*)(?=[ \t]*(?:\([^)]*\))?[ \t]*(?::|$)|,)")
 _FIELD = re.compile(
-    r"(?P<indent>[ \t]*):(?:param|parameter|arg|argument|key|keyword|kwarg|type)[ \t]+(?:[^:\n]*[ \t])?\\?\*{0,2}(?P<word>\w+):"
+    r"(?P<margin>[ \t]*):(?:param|parameter|arg|argument|key|keyword|kwarg|type)[ \t]+(?:[^:\n]*[ \t])?\\?\*{0,2}(?P<word>\w+):"
 )
 _QUOTED = re.compile(r"(?P<mark>``?)(?P<word>[^\W\d]\w*)(?P=mark)(?!`)")
 
@@ -24,7 +24,7 @@ def documented(text: str, new_names: Mapping[str, str], removed: Collection[str]
         line = lines[number]
         found = entries.get(number)
         if found is not None and found["word"] in removed and number > 0:
-            last = _last_of(lines, number, len(found["indent"].expandtabs()))
+            last = _last_of(lines, number, len(found["margin"].expandtabs()))
             tail = lines[last]
             if last + 1 == len(lines):  # the closing quotes stand behind it
                 kept[-1] += tail[len(tail.rstrip("'\"")) :]
@@ -32,7 +32,7 @@ def documented(text: str, new_names: Mapping[str, str], removed: Collection[str]
             continue
         if found is not None and found["word"] in new_names:
             line = line[: found.start("word")] + new_names[found["word"]] + line[found.end("word") :]
-        kept.append(_QUOTED.sub(lambda one: f"{one['mark']}{new_names.get(one['name'], one['name'])}{one['mark']}", line))
+        kept.append(_QUOTED.sub(lambda one: f"{one['mark']}{new_names.get(one['word'], one['word'])}{one['mark']}", line))
         number += 1
     return "\n".join(kept)
 
@@ -46,7 +46,7 @@ def _entries(lines: list[str]) -> Iterator[tuple[int, re.Match[str]]]:
             yield number, field
             continue
         if heading := _HEADING.match(line.rstrip("\r")):
-            indent, inside, of_entries = len(heading["indent"].expandtabs()), True, None
+            indent, inside, of_entries = len(heading["margin"].expandtabs()), True, None
             underlined = number + 1 < len(lines) and _UNDERLINE.match(lines[number + 1]) is not None
             continue
         if not inside or not line.strip() or _UNDERLINE.match(line):
