@@ -69,7 +69,7 @@ class Program:
         self.broken: list[str] = []
         self.unclear: set[str] = set()
         self._modules: dict[str, _Module] = {}
-        self._bound: dict[str, dict[str, str]] = {}
+        self.bound: dict[str, dict[str, str]] = {}
         self._doubled: list[str] = []
         for path, text in sorted(texts.items()):
             try:
@@ -142,7 +142,7 @@ class Program:
     # ---- reading
 
     def _define(self, name: str, module: _Module) -> None:
-        bound = self._bound[name] = {}
+        bound = self.bound[name] = {}
         times: Counter[str] = Counter()
         imported: dict[str, list[str]] = {}
 
@@ -177,7 +177,8 @@ class Program:
         """Each name that an import binds, with the dotted name that it stands for."""
         for alias in item.names:
             if isinstance(item, ast.Import):
-                yield (alias.asname, alias.name) if alias.asname else (alias.name.partition(".")[0],) * 2
+                first = alias.name.partition(".")[0]
+                yield (alias.asname, alias.name) if alias.asname else (first, first)
             else:
                 yield alias.asname or alias.name, f"{_source(name, path, item)}.{alias.name}"
 
@@ -189,7 +190,7 @@ class Program:
         owner = (self._resolved(owner, seen) or owner) if owner and owner not in self._modules else owner
         if f"{owner}.{last}" in self.definitions:
             return f"{owner}.{last}"
-        target = self._bound.get(owner, {}).get(last)
+        target = self.bound.get(owner, {}).get(last)
         if target is not None and target != dotted and dotted not in seen:
             return self._resolved(target, seen | {dotted})
         return dotted if dotted in self._modules or any(module.startswith(f"{dotted}.") for module in self._modules) else None
@@ -199,7 +200,7 @@ class Program:
         if isinstance(value, ast.Name):
             if value.id in local:
                 return local[value.id]
-            target = self._bound[module].get(value.id)
+            target = self.bound[module].get(value.id)
             return None if target is None else self._resolved(target)
         if isinstance(value, ast.Attribute):
             owner = self._meaning(value.value, module, local)
@@ -366,16 +367,16 @@ def _call(chance: Random, program: Program, path: str, number: int, imports: lis
         elif form == 1:
             imports.append(f"import {module} as {module.replace('.', '_')}")
             said = f"{module.replace('.', '_')}.{name}"
-        elif form == 2 and base and last not in program._bound.get(own, {}):
+        elif form == 2 and base and last not in program.bound.get(own, {}):
             imports.append(f"from {base} import {last} as mod_{last}")
             said = f"mod_{last}.{name}"
-        elif form == 3 or name in program._bound.get(own, {}):
+        elif form == 3 or name in program.bound.get(own, {}):
             short = f"{name.lstrip('_')}_of_{module.replace('.', '_')}"
             imports.append(f"from {module} import {name} as {short}")
             said = short
         else:
             imports.append(f"from {module} import {name}")
-            program._bound.setdefault(own, {})[name] = holder
+            program.bound.setdefault(own, {})[name] = holder
             said = name
     if not is_method:
         return [f"{said}()"]
@@ -385,7 +386,7 @@ def _call(chance: Random, program: Program, path: str, number: int, imports: lis
 
 def _new_class(chance: Random, program: Program, path: str) -> tuple[str, list[str]]:
     own = module_name(path)
-    free = [name for name in CLASSES if name not in program._bound.get(own, {})]
+    free = [name for name in CLASSES if name not in program.bound.get(own, {})]
     name = chance.choice(free) if free else f"{chance.choice(CLASSES)}{chance.randrange(100)}"
     imports: list[str] = []
     bases = ""

@@ -6,7 +6,7 @@ import json
 import subprocess
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from random import Random
@@ -163,7 +163,7 @@ class Mcp:
 
 
 @contextmanager
-def faces(root: Path, *, with_mcp: bool) -> Iterator[dict[str, Face]]:
+def faces(root: Path, *, with_mcp: bool) -> Generator[dict[str, Face]]:
     """Two services of this process, one of which keeps the index fresh; commands; and, if wanted, a server over MCP."""
     made: list[Face] = [InProcess(root, keeps_fresh=True), InProcess(root, keeps_fresh=False)]
     made += [Command(root, fresh=True), Command(root, fresh=False), *([Mcp(root)] if with_mcp else [])]

@@ -210,7 +210,7 @@ def test_an_edit_waits_for_the_index_though_the_last_refresh_took_long_and_a_que
         assert may_go_on.wait(60)
 
     keeper = keeping.Keeper(refresh, patience_s=30.0)
-    keeper._took_s = keeping.LONGEST_WAIT_S + 1
+    keeper._took_s = keeping.LONGEST_WAIT_S + 1  # pyright: ignore[reportPrivateUsage]
     assert not keeper.catch_up(["a.py"])
     thread = threading.Thread(target=lambda: waited.set() if keeper.catch_up(["a.py"], writes=True) else None)
     thread.start()

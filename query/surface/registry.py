@@ -297,12 +297,9 @@ def call(
                 answer = (declared.run if declared.live is None else declared.live)(workspace, parameters)
             elif workspace.is_indexing and declared.by_text is not None:
                 answer = declared.by_text(workspace, parameters)
-            elif index is None:
-                raise NoIndex(f"{name} needs an index; {remedy(home)}")
             else:
-                if why := declared.unavailable(index):
-                    raise UsageError(f"{name}: {why}")
-                context = Context(index=index, certificate=certificate(index), servers=asked, progress=progress, served=served)
+                known = _usable(index, declared, name, home)
+                context = Context(index=known, certificate=certificate(known), servers=asked, progress=progress, served=served)
                 answer = declared.run(context, parameters)
     finally:
         if servers is None:
@@ -322,14 +319,23 @@ def call(
     )
 
 
+def _usable(index: Index | None, declared: Tool, name: str, home: Path) -> Index:
+    """Raises NoIndex where there is none, UsageError where it has nothing for this tool."""
+    if index is None:
+        raise NoIndex(f"{name} needs an index; {remedy(home)}")
+    if why := declared.unavailable(index):
+        raise UsageError(f"{name}: {why}")
+    return index
+
+
 @contextlib.contextmanager
 def _names_of_now(index: Index | None, declared: Tool) -> Generator[None]:
     """A name that is not found, or that several symbols have, may be another one in files that have changed since: the error says so."""
     try:
         yield
     except (NameNotFound, AmbiguousName) as error:
-        rests_on_index = index is not None and (declared.needs_index or declared.live is not None)
-        if rests_on_index and (told := of_older_tree(error, index)) is not None:
+        rests_on_index = declared.needs_index or declared.live is not None
+        if index is not None and rests_on_index and (told := of_older_tree(error, index)) is not None:
             raise told from error
         raise
 

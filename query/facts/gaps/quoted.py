@@ -74,15 +74,14 @@ def _lines(index: Index, path: str, name: str, pattern: re.Pattern[str]) -> Iter
             tree = ast.parse(content)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return
-    for text in _strings(tree):
-        if name in text.value and pattern.search(text.value):
-            before = text.value[: text.value.index(name)]
-            yield text.lineno + (before.count("\n") if text.end_lineno != text.lineno else 0)
+    for said, line, is_long in _strings(tree):
+        if name in said and pattern.search(said):
+            yield line + (said.count("\n", 0, said.index(name)) if is_long else 0)
 
 
-def _strings(tree: ast.Module) -> Iterator[ast.Constant]:
-    """All but documentation: a string that is a statement."""
+def _strings(tree: ast.Module) -> Iterator[tuple[str, int, bool]]:
+    """Each with its first line, and whether it has several: all but documentation, which is a string that is a statement."""
     said = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in said:
-            yield node
+            yield node.value, node.lineno, node.end_lineno != node.lineno
