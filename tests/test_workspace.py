@@ -178,6 +178,20 @@ def test_include_folders_are_those_that_the_includes_lead_to():
     assert include_folders(includes, reversed(paths)) == ["vendor", "src", ""]
 
 
+def test_what_stands_in_for_headers_of_the_system_comes_behind_them(tmp_path: Path):
+    """As jemalloc has a strings.h for Windows: no include of that name leads there, and a folder that has one for another hides none."""
+    includes = {"src/a.c": ["strings.h", "stdint.h", "compat.h"]}
+    paths = ["compat/strings.h", "compat/compat.h", "compat/C99/stdint.h", *includes]
+    assert include_folders(includes, paths) == ["compat", ""]
+    root = write_tree(tmp_path / "app", {"src/a.c": "#include <strings.h>\n#include <compat.h>\n"})
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    compile_commands(root, _planned("src/a.c", language="c"), cache, paths)
+    (entry,) = json.loads((cache / "compile_commands.json").read_text())
+    assert f"-idirafter{root / 'compat'}" in entry["arguments"]
+    assert f"-I{root / 'src'}" in entry["arguments"]
+
+
 def test_go_modules_side_by_side_get_a_go_work(tmp_path: Path):
     """The newest language version of the modules holds; one module, or a go.work of the root, needs none."""
     root = write_tree(tmp_path / "app", {"go.mod": "module a\n\ngo 1.9\n"})

@@ -30,6 +30,14 @@ GUESSED = "guessed: no compile_commands.json, no compile_flags.txt"
 _INCLUDE = re.compile(rb'^[ \t]*#[ \t]*(?:include|import)[ \t]*[<"]([^>"\n]{1,300})[>"]', re.MULTILINE)
 _MOST_FOLDERS = 300
 _MOST_BYTES = 1_000_000
+_SYSTEM_NAMES = """
+alloca assert complex ctype dirent dlfcn endian errno fcntl fenv float fnmatch getopt glob grp iconv inttypes iso646 langinfo libgen limits
+locale malloc math memory netdb poll pthread pwd regex sched semaphore setjmp signal spawn stdalign stdarg stdatomic stdbool stddef stdint
+stdio stdlib stdnoreturn string strings syslog termios tgmath threads time uchar unistd utime wchar wctype windows
+"""
+_SYSTEM = frozenset(f"{name}.h" for name in _SYSTEM_NAMES.split())
+"""Headers of the language and the system. What a repository has under such a name stands in for them on other systems."""
+
 _SOURCES = (".c", ".cc", ".cpp", ".cxx", ".c++", ".m", ".mm")
 
 
@@ -72,7 +80,8 @@ def compile_commands(
         flags = [line.strip() for line in read_beginning(flags_file, _MOST_BYTES).splitlines() if line.strip()]
         made_of = "compile_flags.txt"
     else:
-        flags = [f"-I{root / part}" for part in guessed_folders(root, documents, paths, may_read)]
+        behind = {path.rpartition("/")[0] for path in paths if path.rpartition("/")[2] in _SYSTEM}
+        flags = [f"{'-idirafter' if part in behind else '-I'}{root / part}" for part in guessed_folders(root, documents, paths, may_read)]
         made_of = GUESSED
     entries = [
         {"directory": str(root), "file": str(root / document.path), "arguments": ["clang", *flags, "-c", str(root / document.path)]}
@@ -110,8 +119,8 @@ def _includes(root: Path, documents: Sequence[PlannedDocument]) -> dict[str, lis
 def include_folders(includes: Mapping[str, Sequence[str]], paths: Iterable[str]) -> list[str]:
     """Folders of the workspace from which these includes lead to its headers, those that serve most of them first; the root is one.
 
-    A file beside the one that includes it is found without. Where several folders have a header of that name, the one that serves most
-    other includes is meant, then the one nearest to the file.
+    A file beside the one that includes it is found without, and a header of the system leads nowhere. Where several folders have a header
+    of that name, the one that serves most other includes is meant, then the one nearest to the file.
 
     Args:
         includes: by path of a file, the names in its `#include` lines.
@@ -126,7 +135,7 @@ def include_folders(includes: Mapping[str, Sequence[str]], paths: Iterable[str])
         here = path.rpartition("/")[0]
         for name in dict.fromkeys(names):
             plain = posixpath.normpath(name)
-            if posixpath.normpath(posixpath.join(here, plain)) in known or plain.startswith("../"):
+            if posixpath.normpath(posixpath.join(here, plain)) in known or plain.startswith("../") or plain in _SYSTEM:
                 continue
             fitting = [
                 at[: -len(plain)].rstrip("/") for at in by_name.get(plain.rpartition("/")[2], ()) if at == plain or at.endswith(f"/{plain}")
