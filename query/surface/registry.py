@@ -315,7 +315,7 @@ def call(
         query={**answer.query, "cursor": str(cursor)} if cursor.row else answer.query,
         warnings=ticket.warnings or msgspec.UNSET,
         applied=_applied(answer.result) if declared.applies else msgspec.UNSET,
-        quoted=msgspec.UNSET if declared.own_words else list(QUOTED),
+        quoted=msgspec.UNSET if declared.own_words else [*QUOTED, *(["beside"] if answer.beside else [])],
     )
 
 
