@@ -121,7 +121,7 @@ def move(root: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Move]:
 
 
 def _output(root: Path) -> str:
-    done = subprocess.run([sys.executable, "main.py"], cwd=root, capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, "-B", "main.py"], cwd=root, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from indexer.errors import EditRefused
 
-_BLANK = re.compile(r"(?:[ \t\f\r\n)]|\\\r?\n|#[^\r\n]*)*")
+_BLANK = re.compile(r"(?:[ \t\f\r\n)]|\\\r?\n|#[^\r\n]*+)*")
 _LINE = re.compile("\r\n|\n|\r")
 _TRIVIA = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
 
