@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 import resource
+import sys
 from collections import Counter
 from collections.abc import Collection, Generator, Mapping
 from pathlib import Path
@@ -26,7 +27,13 @@ QUICK_S = 0.05
 """Above this a function is left out of a quick run. Half of all tests are below, and together they cost less than a check of the types."""
 
 LEARNT_S = 4 * QUICK_S
-"""What a quick run finds to cost more, it writes down. In between lies what is the first to need a module, or runs beside much else."""
+"""What a quick run finds to cost more, it writes down. In between lies what runs beside much else."""
+
+LEARNT_SUM_S = 2.0
+"""Likewise a function that costs more with all its parameters, whatever one of them does."""
+
+MANY_MODULES = 20
+"""What loads more is the first to need them: the next would be, in its place."""
 
 UNMEASURED_S = 1.0
 """What a test that is marked `slow` is taken to cost where that was never measured."""
@@ -34,7 +41,7 @@ UNMEASURED_S = 1.0
 LEAST_ELAPSED_S = 5
 """Modules that took less are in no record: it does not matter when they come."""
 
-_PROPERTY, _SHARED = "processor_s", "shared_processor_s"
+_PROPERTY, _SHARED, _LOADED = "processor_s", "shared_processor_s", "loaded_modules"
 _SHOWN = 12
 
 
@@ -58,11 +65,12 @@ class Meter:
     def __init__(self) -> None:
         self._since = _spent()
         self._shared = 0.0
+        self._modules = len(sys.modules)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self) -> None:
         """What the collection cost is no test's; it would be the first one's."""
-        self._since = _spent()
+        self._since, self._modules = _spent(), len(sys.modules)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[object]) -> Generator[None, object, object]:
@@ -77,15 +85,16 @@ class Meter:
     def pytest_runtest_makereport(self) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         report = yield
         now = _spent()
-        report.user_properties += [(_PROPERTY, max(0.0, now - self._since - self._shared)), (_SHARED, self._shared)]
-        self._since, self._shared = now, 0.0
+        spent, modules = max(0.0, now - self._since - self._shared), len(sys.modules)
+        report.user_properties += [(_PROPERTY, spent), (_SHARED, self._shared), (_LOADED, modules - self._modules)]
+        self._since, self._shared, self._modules = now, 0.0, modules
         return report
 
 
 class Tally:
     """Adds up what the reports say, and writes the record at the end where that is wanted.
 
-    learns: functions that are in no record and cost more than LEARNT_S are added to it.
+    learns: functions that are in no record and cost much are added to it.
     """
 
     def __init__(self, *, writes: bool, learns: bool = False) -> None:
@@ -96,6 +105,7 @@ class Tally:
         self.elapsed: Counter[str] = Counter()
         self.cut: set[str] = set()
         self.marked: set[str] = set()
+        self.loading: set[str] = set()
 
     def pytest_deselected(self, items: list[pytest.Item]) -> None:
         """What is left of such a module does not say how long it takes."""
@@ -108,6 +118,8 @@ class Tally:
                 self.marked.add(function_of(report.nodeid))
         said = dict(report.user_properties)  # each report repeats those before it
         self.by_test[report.nodeid] += float(str(said.get(_PROPERTY, 0.0)))
+        if int(str(said.get(_LOADED, 0))) > MANY_MODULES:
+            self.loading.add(function_of(report.nodeid))
         module = report.nodeid.partition("::")[0]
         self.shared[module] += float(str(said.get(_SHARED, 0.0)))
         self.elapsed[module] += report.duration
@@ -130,8 +142,14 @@ class Tally:
             whole = {function_of(module): spent for module, spent in self.elapsed.items() if module not in self.cut}
             RECORD.write_text(to_text(merge(load(), self.by_test, self.marked, whole)), encoding="utf-8")
         elif self.learns:
-            known = load()
-            self.learnt = {name: cost for name, cost in means(self.by_test).items() if cost > LEARNT_S and name not in known}
+            known, sums = load(), Counter[str]()
+            for nodeid, spent in self.by_test.items():
+                sums[function_of(nodeid)] += spent
+            self.learnt = {
+                name: cost
+                for name, cost in means(self.by_test).items()
+                if (cost > LEARNT_S or (cost > QUICK_S and sums[name] > LEARNT_SUM_S)) and name not in known | dict.fromkeys(self.loading)
+            }
             if self.learnt:
                 RECORD.write_text(to_text(known | self.learnt), encoding="utf-8")
 

@@ -187,9 +187,13 @@ def test_what_a_quick_run_finds_dear_and_knows_nothing_of_is_left_out_of_the_nex
     tally = costs.Tally(writes=False, learns=True)
     tally.by_test = {"tests/test_docs.py::test_known": 9.0, "tests/test_docs.py::test_new[1]": 0.1, "tests/test_docs.py::test_new[2]": 0.9}
     tally.by_test["tests/test_docs.py::test_cheap"] = 0.19
+    tally.by_test |= {f"tests/test_docs.py::test_many[{number}]": 0.1 for number in range(21)}
+    tally.by_test["tests/test_docs.py::test_first_to_need_modules"] = 0.7
+    tally.loading.add("test_docs.py::test_first_to_need_modules")
     tally.pytest_sessionfinish(None)  # pyright: ignore[reportArgumentType]
-    assert costs.load() == {"test_docs.py::test_known": 0.06, "test_docs.py::test_new": 0.5}
-    assert [line.split()[:2] for line in tally.summary() if "from now on" in line] == [["0.50", "test_docs.py::test_new:"]]
+    assert costs.load() == {"test_docs.py::test_known": 0.06, "test_docs.py::test_new": 0.5, "test_docs.py::test_many": 0.1}
+    told = [line.split()[:2] for line in tally.summary() if "from now on" in line]
+    assert told == [["0.10", "test_docs.py::test_many:"], ["0.50", "test_docs.py::test_new:"]]
 
 
 @pytest.mark.parametrize(("cost", "marked", "left_out"), [(None, False, False), (None, True, True), (0.0, True, False), (9.0, False, True)])
