@@ -7,6 +7,7 @@ import functools
 import inspect
 import os
 import re
+import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -374,3 +375,10 @@ def dies_before(kind: str, times: int) -> str:
     """What a command begins with that is to kill itself just before its n-th step of a kind."""
     at = f"steps -= kind_of_step({_LINE}) != {kind!r}\n        if steps == {times}: os.kill(os.getpid(), signal.SIGKILL)"
     return _AT_STEPS.format().replace("@BEFORE@", inspect.getsource(kind_of_step)).replace("@AT@", at)
+
+
+def printed(root: Path, folder: str = ".") -> str:
+    """What `main.py` prints; nothing is kept of its modules, which may have other texts of the same size within the same second."""
+    done = subprocess.run([sys.executable, "-B", "main.py"], cwd=root / folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from functools import cache
 from inspect import Parameter as Kinds
@@ -13,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support import crawl_with_ty, write_tree
+from support import crawl_with_ty, printed, write_tree
 
 from indexer.errors import EditRefused, UsageError
 from query.edits.text import Document
@@ -154,12 +152,6 @@ def ask(root: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ask]:
     service.close()
 
 
-def _output(root: Path) -> str:
-    done = subprocess.run([sys.executable, "-B", "main.py"], cwd=root, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
 @pytest.mark.parametrize(
     ("symbol", "wish"),
     [
@@ -185,13 +177,13 @@ def _output(root: Path) -> str:
     ],
 )
 def test_the_program_runs_as_before(root: Path, ask: Ask, symbol: str, wish: dict[str, Any]) -> None:
-    before = _output(root)
+    before = printed(root)
     shown = ask(symbol, **wish)
-    assert _output(root) == before, "shown, not written"
+    assert printed(root) == before, "shown, not written"
     anyway = symbol.endswith("__call__")  # the call of a lambda may run it, as far as is known
     done = ask(symbol, **wish, apply=True, plan=shown.edited.plan, anyway=anyway)
     assert (done.edited.applied, done.left, done.doubts) == (True, [], [])
-    assert _output(root) == before
+    assert printed(root) == before
 
 
 def _lines(root: Path, path: str) -> list[str]:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support import crawl_with_ty, write_tree
+from support import crawl_with_ty, printed, write_tree
 
 from indexer.errors import EditRefused, UsageError
 from query.edits.text import Document
@@ -120,12 +118,6 @@ def move(root: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Move]:
     service.close()
 
 
-def _output(root: Path) -> str:
-    done = subprocess.run([sys.executable, "-B", "main.py"], cwd=root, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
 @pytest.mark.parametrize(
     ("symbol", "to", "changed"),
     [
@@ -138,21 +130,21 @@ def _output(root: Path) -> str:
     ],
 )
 def test_the_program_runs_as_before(root: Path, move: Move, symbol: str, to: str, changed: set[str]) -> None:
-    before = _output(root)
+    before = printed(root)
     shown = move(symbol, to)
     assert {item.path for item in shown.edited.files} == changed
-    assert _output(root) == before
+    assert printed(root) == before
     done = move(symbol, to, apply=True, plan=shown.edited.plan)
     assert (done.edited.applied, done.left, done.doubts) == (True, [], [])
-    assert _output(root) == before
+    assert printed(root) == before
 
 
 def test_all_forms_of_an_import_are_rewritten_as_they_were_written(root: Path, move: Move):
-    before = _output(root)
+    before = printed(root)
     move("shop.util.LIMIT", "shop/limits.py", apply=True)
     crawl_with_ty(root, jobs=1)
     move("shop.util.helper", "shop/help.py", apply=True)
-    assert _output(root) == before
+    assert printed(root) == before
     assert (
         (root / "shop/sub/a.py")
         .read_text(encoding="utf-8")
@@ -202,7 +194,7 @@ def helper(x: int, kind: "Kind | None" = None) -> OrderedDict:
 def test_the_old_module_goes_on_having_the_name_on_request(root: Path, move: Move):
     move("shop.util.entry", "shop/sub/run.py", keep=True, apply=True)
     assert "from .sub.run import entry\n" in (root / "shop/util.py").read_text(encoding="utf-8")
-    assert "entry" in _output(root)
+    assert "entry" in printed(root)
 
 
 def test_what_would_import_in_a_circle_is_refused_or_said(move: Move):

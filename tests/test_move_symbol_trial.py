@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support import crawl_with_ty, write_tree
+from support import crawl_with_ty, printed, write_tree
 
 from indexer.errors import UsageError
 from query.edits.text import Document
@@ -46,12 +44,6 @@ def _done(root: Path, symbol: str, to: str, **more: Any) -> Any:
         service.close()
 
 
-def _output(root: Path, folder: str = ".") -> str:
-    done = subprocess.run([sys.executable, "-B", "main.py"], cwd=root / folder, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
 def _moved(name: str, texts: Mapping[str, str], *, hands_on: tuple[str, ...] = ()) -> Any:
     read = {path: Module(path, path.removesuffix(".py").replace("/", "."), Document(text=text)) for path, text in texts.items()}
     source, target = read.pop("source.py"), read.pop("target.py", None)
@@ -62,9 +54,9 @@ def _moved(name: str, texts: Mapping[str, str], *, hands_on: tuple[str, ...] = (
 @pytest.mark.parametrize("to", ["p/pairs.py", "p/other.py"])
 def test_who_has_it_by_a_star_still_hands_it_on(tmp_path: Path, to: str):
     root = write_tree(tmp_path / "work", _STARS)
-    before = _output(root)
+    before = printed(root)
     done = _done(root, "p.misc.pairwise", to)
-    assert _output(root) == before
+    assert printed(root) == before
     written = "from p.misc import *\nfrom p." + Path(to).stem + " import pairwise\n"
     assert (root / "p/__init__.py").read_text(encoding="utf-8").startswith(written)
     assert (root / "mid.py").read_text(encoding="utf-8") == written
@@ -108,7 +100,7 @@ def test_a_new_module_below_a_folder_for_sources_is_called_as_its_neighbours(tmp
     }
     root = write_tree(tmp_path / "work", files)
     done = _done(root, "src/ns/x/a.py:1", "src/ns/z/deep/c.py")
-    assert (done.to_module, _output(root, "src")) == ("ns.z.deep.c", "1\n")
+    assert (done.to_module, printed(root, "src")) == ("ns.z.deep.c", "1\n")
 
 
 def test_a_package_that_is_loaded_first_can_close_a_circle(tmp_path: Path):
@@ -137,9 +129,9 @@ def test_a_circle_that_there_was_is_no_reason_against_it(tmp_path: Path):
         "main.py": "import p\n\nprint(p.g()[0].__name__)\n",
     }
     root = write_tree(tmp_path / "work", files)
-    before = _output(root)
+    before = printed(root)
     assert _done(root, "p.text.Span", "p/span.py").doubts == []
-    assert _output(root) == before
+    assert printed(root) == before
 
 
 def test_a_quoted_type_is_no_patch(tmp_path: Path):
@@ -153,7 +145,7 @@ def test_a_quoted_type_is_no_patch(tmp_path: Path):
     }
     root = write_tree(tmp_path / "work", files)
     assert _done(root, "p.a.A", "p/b.py").doubts == []
-    assert _output(root) == "3\n"
+    assert printed(root) == "3\n"
     assert "x: 'p.b.A', y: 'b.A') -> 'list[b.A]'" in (root / "main.py").read_text(encoding="utf-8")
 
 
@@ -232,9 +224,9 @@ def test_imports_that_only_the_definition_used_leave_with_it(tmp_path: Path):
         "main.py": "import p.a\nfrom p.a import f, sys as s\n\nprint(len(f(1)), s.__name__, p.a.c, p.a.g())\n",
     }
     root = write_tree(tmp_path / "work", files)
-    before = _output(root)
+    before = printed(root)
     _done(root, "p.a.f", "p/new.py")
-    assert _output(root) == before
+    assert printed(root) == before
     assert (root / "p/a.py").read_text(encoding="utf-8") == (
         '"""Doc."""\nimport sys\nimport re  # kept\n\nfrom p.low import (\n    b,\n    c,\n)\n\n\ndef g():\n    return b\n'
     ), "what others take from it stays, and what a comment stands beside"
@@ -248,9 +240,9 @@ def test_an_import_that_a_star_or_a_string_may_want_stays(tmp_path: Path):
         "other.py": "from unittest import mock\n\nwith mock.patch('p.a.json.dumps'):\n    pass\n",
     }
     root = write_tree(tmp_path / "work", files)
-    before = _output(root)
+    before = printed(root)
     _done(root, "p.a.f", "p/new.py", anyway=True)
-    assert _output(root) == before
+    assert printed(root) == before
     assert (root / "p/a.py").read_text(encoding="utf-8").startswith("import json\nimport os\n")
 
 
@@ -294,9 +286,9 @@ def test_an_import_that_loads_what_registers_stays(tmp_path: Path):
         "main.py": "import p.a\nfrom p.known import KNOWN\n\nprint(KNOWN)\n",
     }
     root = write_tree(tmp_path / "work", files)
-    before = _output(root)
+    before = printed(root)
     _done(root, "p.a.f", "p/new.py")
-    assert _output(root) == before
+    assert printed(root) == before
     _done(root, "p.b.f2", "p/newer.py")
     assert (root / "p/b.py").read_text(encoding="utf-8") == "def g2(): ...\n"
 

@@ -17,14 +17,13 @@ import shutil
 import statistics
 import subprocess
 import sys
-import tarfile
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
-from ci.bench import peer_changes
+from ci.bench import peer_changes, sdists
 
 PACKAGES: Mapping[str, tuple[str, ...]] = {
     "flask": ("flask==3.1.3", "flask-3.1.3"),
@@ -330,23 +329,7 @@ def _fetch(folder: Path, package: str, python: Path) -> None:
     requirement, name = PACKAGES[package]
     root = folder / name
     if not root.is_dir():
-        command = [
-            sys.executable,
-            "-m",
-            "pip",
-            "download",
-            "-q",
-            "--no-deps",
-            "--no-binary",
-            ":all:",
-            "--no-build-isolation",
-            "-d",
-            str(folder),
-            requirement,
-        ]
-        subprocess.run(command, check=True)
-        with tarfile.open(folder / f"{name}.tar.gz") as archive:
-            archive.extractall(folder, filter="data")
+        sdists.sources(folder, requirement, "--no-build-isolation")
     if not (root / ".git").is_dir():
         for command in (["init", "-q"], ["add", "-A"], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "-m", "base"]):
             subprocess.run(["git", *command], cwd=root, check=True)

@@ -13,14 +13,13 @@ import shutil
 import statistics
 import subprocess
 import sys
-import tarfile
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from ci.bench import corpora
+from ci.bench import corpora, sdists
 from ci.bench.corpora import Bench
 from ci.bench.engines import environment
 from ci.bench.memory import Measurement, measure
@@ -178,23 +177,7 @@ def _kept(root: Path) -> Generator[None]:
 
 
 def _release(bench: Bench, package: str, version: str) -> Path:
-    folder = bench.folder / "downloads"
-    folder.mkdir(parents=True, exist_ok=True)
-    found = _archives(folder, package, version)
-    if not found:
-        command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-binary", ":all:", "--dest", str(folder)]
-        subprocess.run([*command, f"{package}=={version}"], check=True)
-        found = _archives(folder, package, version)
-    place = bench.folder / "releases"
-    with tarfile.open(found[0]) as archive:
-        top = archive.getnames()[0].split("/", 1)[0]
-        if not (place / top).is_dir():
-            archive.extractall(place, filter="data")
-    return place / top
-
-
-def _archives(folder: Path, package: str, version: str) -> list[Path]:
-    return [file for file in folder.glob("*.tar.gz") if file.name.lower() == f"{package}-{version}.tar.gz".lower()]
+    return sdists.sources(bench.folder / "releases", f"{package}=={version}", downloads=bench.folder / "downloads")
 
 
 def _index(bench: Bench, root: Path, *options: str) -> Measurement:

@@ -16,7 +16,6 @@ import statistics
 import subprocess
 import sys
 import sysconfig
-import tarfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
@@ -24,7 +23,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ci.bench import agents
+from ci.bench import agents, sdists
 from ci.bench.corpora import Bench
 
 VERSIONS = ("3.0.3", "3.1.0")
@@ -141,25 +140,7 @@ def fetch(folder: Path) -> Path:
 
 
 def _unpacked(folder: Path, number: str) -> Path:
-    sources = folder / f"flask-{number}"
-    if not sources.is_dir():
-        command = [
-            sys.executable,
-            "-m",
-            "pip",
-            "download",
-            "-q",
-            "--no-deps",
-            "--no-binary",
-            ":all:",
-            "-d",
-            str(folder),
-            f"flask=={number}",
-        ]
-        subprocess.run(command, check=True)
-        with tarfile.open(folder / f"flask-{number}.tar.gz") as archive:
-            archive.extractall(folder, filter="data")
-    return sources
+    return sdists.sources(folder, f"flask=={number}")
 
 
 def _places_of_item(item: Mapping[str, Any]) -> Iterator[Named]:

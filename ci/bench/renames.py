@@ -18,13 +18,13 @@ import random
 import re
 import subprocess
 import sys
-import tarfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from ci.bench import sdists
 from indexer.errors import EditRefused, LspidxError
 from query.surface.service import Service
 
@@ -320,26 +320,7 @@ def fetched(folder: Path, name: str) -> Path:
     stem = requirement.replace("==", "-")
     root = folder / name
     if not root.is_dir():
-        archive = folder / f"{stem}.tar.gz"
-        if not archive.is_file():
-            command = [
-                sys.executable,
-                "-m",
-                "pip",
-                "download",
-                "-q",
-                "--no-deps",
-                "--no-binary",
-                ":all:",
-                "--dest",
-                str(folder),
-                requirement,
-            ]
-            subprocess.run(command, check=True)
-        with tarfile.open(archive) as tar:
-            top = tar.getnames()[0].split("/", 1)[0]
-            tar.extractall(folder, filter="data")
-        (folder / top).rename(root)
+        sdists.sources(folder, requirement).rename(root)
         (root / "lspidx.toml").unlink(missing_ok=True)
         with (root / ".gitignore").open("a", encoding="utf-8") as rules:
             rules.write("\n.lspidx\n__pycache__\n")

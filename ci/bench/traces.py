@@ -13,12 +13,11 @@ import json
 import os
 import subprocess
 import sys
-import tarfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from ci.bench import trace_compare
+from ci.bench import sdists, trace_compare
 
 
 class Package(NamedTuple):
@@ -97,11 +96,7 @@ def _sources(folder: Path, package: Package) -> Path:
     project, _, version = package.requirement.partition("==")
     root = folder / f"{project.lower()}-{version}"
     if not (root / ".git").is_dir():
-        downloads = folder / "downloads"
-        command = ["-m", "pip", "download", "-q", "--no-deps", "--no-binary", project, "-d", str(downloads), package.requirement]
-        subprocess.run([sys.executable, *command], check=True)
-        with tarfile.open(downloads / f"{root.name}.tar.gz") as archive:
-            archive.extractall(folder, filter="data")
+        sdists.sources(folder, package.requirement, downloads=folder / "downloads")
         for words in (["init", "-q"], ["add", "-A"], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "-m", "base"]):
             subprocess.run(["git", *words], cwd=root, check=True)
     return root
