@@ -1,6 +1,6 @@
 """Shards to one DuckDB index: runs the stages of this folder and views.sql in a fresh file and adds what shards do not know.
 
-The stages are `1_documents.sql` to `13_diagnostics.sql`, each run once, top to bottom, in the order of their numbers; the head of each says
+The stages are `1_documents.sql` to `16_diagnostics.sql`, each run once, top to bottom, in the order of their numbers; the head of each says
 what it takes and makes, and a statement what it needs: without that it is left out (`stages`). Behind the sixth, which says what
 identifiers mean, values are followed (`indexer.store.flow`). Tables are written in the order that their questions need (see the ORDER BY of
 each); ids are dense and follow path order, so the same shards give the same rows in the same order. A stage names the columns that it works

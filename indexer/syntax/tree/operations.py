@@ -199,7 +199,7 @@ def _of_range(node: Any, values: Values) -> _Row | None:
 
 
 def _of_operand(operation: Operation, node: Any, operands: Operands) -> Iterator[_Row]:
-    """Of each value that an expression of ECMAScript may give. Where no type is told, what stands there may know (`8_operations.sql`)."""
+    """Of each value that an expression of ECMAScript may give. Where no type is told, what stands there may know (`8_held_values.sql`)."""
     around = node.parent
     if operation == Operation.EQUAL and around is not None:
         left, right = around.child_by_field_name("left"), around.child_by_field_name("right")
