@@ -249,6 +249,12 @@ def test_diagnostics_that_never_come_are_unsettled(host_of: HostOf) -> None:
     assert (found.diagnostics, found.unsettled) == ({}, ["a.py"])
 
 
+def test_a_server_that_says_late_that_it_is_asked_for_diagnostics_is_asked(host_of: HostOf) -> None:
+    """Until then it was waited for as one that publishes."""
+    found = host_of("registers_when_changed").diagnose(["a.py"])
+    assert (found.diagnostics, found.unsettled) == ({"a.py": []}, [])
+
+
 def test_published_diagnostics_are_those_of_the_change_that_was_told(host_of: HostOf) -> None:
     """Said late, when the document changes, without a version."""
     found = host_of("publishes_late").diagnose(["a.py"])

@@ -87,6 +87,7 @@ class Published(Generic[Item]):
         hear: Callable[[float], object],
         remind: Callable[[str], object],
         quiet_s: float = 0.0,
+        needless: Callable[[], bool] = lambda: False,
     ) -> None:
         """Waits until there are diagnostics of all documents, or the time is over; `of` then says what has come.
 
@@ -95,10 +96,11 @@ class Published(Generic[Item]):
             hear: takes in what the server says within so many seconds.
             remind: tells the server a document's text as a new version; what it publishes of the former one counts as well.
             quiet_s: a server that names no versions has said all when it says nothing for so long.
+            needless: whether nobody waits any more.
         """
         started = quiet_since = time.monotonic()
         reminder_s, seen = _REMIND_S, dict(self._newest)
-        while (now := time.monotonic()) < started + seconds:
+        while (now := time.monotonic()) < started + seconds and not needless():
             if quiet_s and self._newest != seen:
                 seen, quiet_since = dict(self._newest), now
             missing = [path for path, version in wanted.items() if self.of(path, version) is None]

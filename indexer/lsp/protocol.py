@@ -114,7 +114,7 @@ LIVE: Mapping[str, Any] = {
             "multilineTokenSupport": True,
         },
         "publishDiagnostics": {"versionSupport": True, "codeDescriptionSupport": True, "relatedInformation": True, "dataSupport": True},
-        "diagnostic": {"dynamicRegistration": True, "relatedDocumentSupport": False},
+        "diagnostic": {"dynamicRegistration": False, "relatedDocumentSupport": False},  # said at the start: a registration may come late
     },
 }  # fmt: skip
 """What a client that edits can take: versions of diagnostics, edits of several files, commands that ask for edits."""

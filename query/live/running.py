@@ -167,8 +167,9 @@ class Running:
         self._bring(list(paths), overlay)
         self._believe(paths[0] if paths else "")
         deadline = time.monotonic() + (timeout_s or min(FIRST_WAIT_S, self.launch.timeout_s))
-        pulls = self.supports("diagnosticProvider") or self.supports(methods.TEXT_DOCUMENT_DIAGNOSTIC)
-        found = self._pull(paths, deadline) if pulls else self._await_published(paths, deadline)
+        found = {} if self._pulls() else self._await_published(paths, deadline)
+        if self._pulls():  # it may have said so only while it was waited for, and then it publishes nothing
+            found |= self._pull([path for path in paths if path not in found], deadline)
         return Diagnosis(
             diagnostics={self._relative(path): items for path, items in found.items()},
             unsettled=[self._relative(path) for path in paths if path not in found],
@@ -279,6 +280,9 @@ class Running:
 
     # ---- diagnostics
 
+    def _pulls(self) -> bool:
+        return self.supports("diagnosticProvider") or self.supports(methods.TEXT_DOCUMENT_DIAGNOSTIC)
+
     def _pull(self, paths: Sequence[str], deadline: float) -> Diagnostics:
         found: Diagnostics = {}
         for path in paths:
@@ -293,12 +297,20 @@ class Running:
         return found
 
     def _await_published(self, paths: Sequence[str], deadline: float) -> Diagnostics:
-        """What is published of new versions of these documents; what has not come by the deadline is not in it."""
+        """What is published of new versions of these documents; what has not come by the deadline is not in it.
+
+        A server that says meanwhile that it is to be asked is waited for no longer.
+        """
         wanted: dict[str, int] = {}
         for path in paths:
             self._published.forget(path)
             wanted[path] = self._documents.touch(path)
         self._published.await_all(
-            wanted, deadline - time.monotonic(), hear=self._talk.hear, remind=self._documents.remind, quiet_s=_QUIET_S
+            wanted,
+            deadline - time.monotonic(),
+            hear=self._talk.hear,
+            remind=self._documents.remind,
+            quiet_s=_QUIET_S,
+            needless=self._pulls,
         )
         return {path: found for path, version in wanted.items() if (found := self._published.of(path, version)) is not None}

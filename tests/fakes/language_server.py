@@ -14,6 +14,7 @@ A script's keys, all optional:
     lies             methods that are advertised and answered with an error
     lacks            capabilities that are not advertised
     registers        methods registered after `initialized` instead of being advertised
+    registers_when_changed  they are registered when a file is changed
     unregisters      methods whose registration it takes back when it has answered the first request about diagnostics
     asks             asks the client for configuration, an edit, a progress token and a choice, and answers nothing before it has them
     expects          what the configuration question must give, by section
@@ -156,6 +157,8 @@ class Server:
         elif method == "textDocument/didChange":
             uri = message["params"]["textDocument"]["uri"]
             self.opened[uri] = message["params"]["contentChanges"][-1]["text"]
+            if self.script.pop("registers_when_changed", False):
+                self.register()
             if not self.script.get("publishes_on_change"):
                 return
             where = {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 1}}
@@ -168,11 +171,15 @@ class Server:
 
     # ---- questions to the client
 
-    def initialized(self) -> None:
+    def register(self) -> None:
         if self.script.get("registers"):
             items = [{"id": f"id of {method}", "method": method, "registerOptions": {}} for method in self.script["registers"]]
             self.send({"id": "registration", "method": "client/registerCapability", "params": {"registrations": items}})
             self.waiting.add("registration")
+
+    def initialized(self) -> None:
+        if not self.script.get("registers_when_changed"):
+            self.register()
         if self.script.get("asks"):
             sections = list(self.script.get("expects", {}))
             questions = {
