@@ -5,6 +5,8 @@ STAMP := .venv/.installed
 DEMO := .demo
 DJANGO := django-5.2.9
 VERSITYGW := v1.8.0
+# Beside the environment and not in it: a `uv` on the path would be one of the programs that servers may ask.
+UV := uv==0.13.9
 CLONES ?= .bench/repositories
 BENCH_FLAGS ?=
 TEST_FLAGS ?=
@@ -29,7 +31,9 @@ help: ## list the targets
 $(STAMP): pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
-	$(BIN)/python -m pip install --quiet --editable . --group dev
+	@$(BIN)/python -m pip install --quiet --target .venv/.uv $(UV) || echo "uv cannot be had: pip installs, in some minutes"
+	@test -x .venv/.uv/bin/uv && .venv/.uv/bin/uv pip install --quiet --compile-bytecode --python $(BIN)/python --editable . --group dev \
+		|| $(BIN)/python -m pip install --quiet --editable . --group dev
 	@touch $(STAMP)
 
 setup: $(STAMP) ## make .venv with lspidx, its pinned servers and the tools for developers
