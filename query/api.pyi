@@ -12,7 +12,7 @@ from query.live.control import Session
 from query.live.formatting import Formatted
 from query.refactor.outcome import Edited
 from query.refactor.preparation import Renameable
-from query.refactor.trial import Evaluation, OneEdit
+from query.refactor.simulation.trial import Evaluation, OneEdit
 from query.surface.search import Found
 from query.tools.activate_skill import Activated
 from query.tools.blast_radius import BlastRadiusResult

@@ -15,9 +15,9 @@ from support import crawl_with_ty, printed, write_tree
 
 from indexer.errors import EditRefused, UsageError
 from query.edits.text import Document
-from query.refactor.changed_definition import added, signature_of
+from query.refactor.parameters.changed_definition import added, signature_of
+from query.refactor.parameters.signature import Argument, Change, Rewritten, Signature, Wish, changed, is_compatible, rewritten
 from query.refactor.python_module import Module
-from query.refactor.signature import Argument, Change, Rewritten, Signature, Wish, changed, is_compatible, rewritten
 from query.surface.service import Service
 
 FILES = {

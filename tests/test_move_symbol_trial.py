@@ -11,7 +11,7 @@ from support import crawl_with_ty, printed, write_tree
 
 from indexer.errors import UsageError
 from query.edits.text import Document
-from query.refactor.moving import moved
+from query.refactor.move.moving import moved
 from query.refactor.python_module import Module
 from query.surface.service import Service
 

@@ -27,9 +27,9 @@ from query.dialects import dialect
 from query.edits.text import Document
 from query.facts.index import open_index
 from query.live.host import Host
-from query.refactor import trial
 from query.refactor.simulation import session as sessions
 from query.refactor.simulation import store as stores
+from query.refactor.simulation import trial
 from query.refactor.simulation.compare import Lines, compare, plain
 from query.refactor.simulation.session import Session
 from query.surface.registry import call, load

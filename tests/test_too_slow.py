@@ -25,7 +25,7 @@ from query.cli.progress import summary
 from query.facts.index import open_index
 from query.live import outline, running
 from query.live.host import Host
-from query.refactor.consequences import changes_shapes, consequences
+from query.refactor.simulation.consequences import changes_shapes, consequences
 from query.surface.registry import call
 
 CrawlWith = Callable[..., Crawl]

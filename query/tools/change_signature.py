@@ -30,11 +30,11 @@ from query.surface.registry import tool
 if TYPE_CHECKING:
     from query.edits.plan import Plan
     from query.edits.scope import Scope
-    from query.refactor.call_sites import Code
-    from query.refactor.changed_definition import Definition
-    from query.refactor.changing_signature import Changed, Site
-    from query.refactor.signature import Wish
-    from query.refactor.signature_uses import Kin, Uses
+    from query.refactor.parameters.call_sites import Code
+    from query.refactor.parameters.changed_definition import Definition
+    from query.refactor.parameters.changing_signature import Changed, Site
+    from query.refactor.parameters.signature import Wish
+    from query.refactor.parameters.signature_uses import Kin, Uses
 
 _TOLD = 3
 _SHOWN = 200
@@ -123,7 +123,7 @@ def _text(answer: Answer[ChangedSignature], style: Style) -> Iterator[str]:
 )
 def TOOL(context: Context, ask: ChangeSignature) -> Answer[ChangedSignature]:
     """Adds, removes, renames or reorders parameters of a function, method or constructor of Python, with all calls of it."""
-    from query.refactor.signature_uses import kin_of, target_of
+    from query.refactor.parameters.signature_uses import kin_of, target_of
 
     wish = _wish(ask)
     index, workspace = context.index, context.workspace
@@ -174,8 +174,8 @@ def TOOL(context: Context, ask: ChangeSignature) -> Answer[ChangedSignature]:
 
 
 def _wish(ask: ChangeSignature) -> Wish:
-    from query.refactor.changed_definition import added
-    from query.refactor.signature import Wish
+    from query.refactor.parameters.changed_definition import added
+    from query.refactor.parameters.signature import Wish
 
     wish = Wish(
         added=tuple(added(text) for text in ask.add),
@@ -227,7 +227,7 @@ def _check_names(wish: Wish) -> None:
 
 def _said(signature: Sequence[Any]) -> str:
     """The names of parameters, as a head has them."""
-    from query.refactor.signature import KEYWORD_ONLY, KWARGS, POSITIONAL_ONLY, VARARGS
+    from query.refactor.parameters.signature import KEYWORD_ONLY, KWARGS, POSITIONAL_ONLY, VARARGS
 
     words: list[str] = []
     for number, item in enumerate(signature):
@@ -259,9 +259,9 @@ def _make(index: Index, scope: Scope, symbol: Symbol, kin: Kin, wish: Wish, gaps
     Raises:
         UsageError, EditRefused: it cannot be had.
     """
-    from query.refactor.changing_signature import changed_texts, receivers
-    from query.refactor.signature import is_compatible
-    from query.refactor.signature_uses import paths_of, uses_of
+    from query.refactor.parameters.changing_signature import changed_texts, receivers
+    from query.refactor.parameters.signature import is_compatible
+    from query.refactor.parameters.signature_uses import paths_of, uses_of
 
     uses = uses_of(index, kin.members, unknown=True)
     codes, digests = _read(index, scope, paths_of(kin.members, uses.sites))
@@ -287,7 +287,7 @@ def _read(index: Index, scope: Scope, paths: Sequence[str]) -> tuple[dict[str, C
         EditRefused: one has changed since the index was made, or is no Python.
     """
     from query.edits.text import decode
-    from query.refactor.call_sites import Code
+    from query.refactor.parameters.call_sites import Code
     from query.refactor.python_module import Module
 
     known = contents(index, paths)
@@ -309,7 +309,7 @@ def _read(index: Index, scope: Scope, paths: Sequence[str]) -> tuple[dict[str, C
 
 def _definitions(symbol: Symbol, kin: Kin, codes: Mapping[str, Code], wish: Wish, doubts: list[str]) -> dict[int, Definition]:
     """What changes, by number; of others of the family it is said that they stay."""
-    from query.refactor.changed_definition import definition, signature_of
+    from query.refactor.parameters.changed_definition import definition, signature_of
 
     doubts += kin.doubts
     found: dict[int, Definition] = {}
@@ -336,7 +336,7 @@ def _definitions(symbol: Symbol, kin: Kin, codes: Mapping[str, Code], wish: Wish
 
 
 def _places(signature: Sequence[Any]) -> list[str]:
-    from query.refactor.signature import NORMAL, POSITIONAL_ONLY
+    from query.refactor.parameters.signature import NORMAL, POSITIONAL_ONLY
 
     return [item.name for item in signature if item.kind in (POSITIONAL_ONLY, NORMAL)][1:]
 
@@ -352,10 +352,10 @@ def _of_others(
     sites: Sequence[Site],
 ) -> list[str]:
     """What stands against a change that some call could not bear, beside the calls."""
-    from query.refactor.changed_definition import decorators_of
-    from query.refactor.quoted_calls import quoted_calls
-    from query.refactor.signature import Rewritten, rewritten
-    from query.refactor.signature_uses import called_as
+    from query.refactor.parameters.changed_definition import decorators_of
+    from query.refactor.parameters.quoted_calls import quoted_calls
+    from query.refactor.parameters.signature import Rewritten, rewritten
+    from query.refactor.parameters.signature_uses import called_as
 
     doubts: list[str] = []
     for key, item in definitions.items():

@@ -13,7 +13,7 @@ from query.answers.pages import all_of
 from query.answers.style import Style
 from query.context import Workspace
 from query.refactor.outcome import Apply, Edited, Outcome, PlanId, carry_out, lines
-from query.refactor.trial import SessionId, scope_of, store_of
+from query.refactor.simulation.trial import SessionId, scope_of, store_of
 from query.surface.registry import workspace_tool
 
 if TYPE_CHECKING:

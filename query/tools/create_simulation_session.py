@@ -10,7 +10,7 @@ from query.answers.envelope import Answer
 from query.answers.pages import all_of
 from query.answers.style import Style
 from query.context import Workspace
-from query.refactor.trial import Language, language_named, store_of
+from query.refactor.simulation.trial import Language, language_named, store_of
 from query.surface.registry import workspace_tool
 
 

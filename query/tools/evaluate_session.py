@@ -9,7 +9,7 @@ import msgspec
 from query.answers.envelope import Answer
 from query.answers.style import Style
 from query.context import Workspace
-from query.refactor.trial import (
+from query.refactor.simulation.trial import (
     Evaluation,
     ScopeOfDiagnostics,
     SessionId,

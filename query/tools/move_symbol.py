@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from query.edits.plan import Plan
     from query.edits.scope import Scope
     from query.edits.text import Document
-    from query.refactor.moving import Moved
+    from query.refactor.move.moving import Moved
     from query.refactor.python_module import Module, Position
 
 _TOLD = 3
@@ -161,8 +161,8 @@ def _route(index: Index, scope: Scope, symbol: Symbol, to: str) -> _Route:
         UsageError, EditRefused: it is nothing that can be moved, or not there.
     """
     from query.edits.text import decode
-    from query.refactor.modules_around import name_of_new
-    from query.refactor.star_imports import with_stars
+    from query.refactor.move.modules_around import name_of_new
+    from query.refactor.move.star_imports import with_stars
 
     record = symbol.record
     if record.external or language_of(record.path) != PYTHON.name:
@@ -200,7 +200,7 @@ def _route(index: Index, scope: Scope, symbol: Symbol, to: str) -> _Route:
 def _target(index: Index, scope: Scope, to: str) -> str:
     """The path that is meant: a file, or a module of the workspace by its dotted name."""
     if not to.endswith(".py") and "/" not in to:
-        from query.refactor.modules_around import called
+        from query.refactor.move.modules_around import called
 
         named = called(index, to)
         if len(named) == 1:
@@ -224,10 +224,10 @@ def _places(index: Index, symbol: Symbol) -> dict[str, set[Position]]:
 
 def _moved(index: Index, scope: Scope, symbol: Symbol, route: _Route, *, keeps: bool) -> Moved:
     from query.edits.text import Document
-    from query.refactor.modules_around import circles, in_place_of, patches
-    from query.refactor.moving import moved
+    from query.refactor.move.modules_around import circles, in_place_of, patches
+    from query.refactor.move.moving import moved
+    from query.refactor.move.star_imports import handing_on
     from query.refactor.python_module import Module
-    from query.refactor.star_imports import handing_on
 
     texts = {path: text for path, text in route.texts.items() if language_of(path) == PYTHON.name}
     slow = hangs([(path, text.for_server) for path, text in texts.items()])
@@ -271,11 +271,11 @@ def _tidy(index: Index, scope: Scope, source: Module, found: Moved) -> None:
 
     Those of the workspace's own modules stay where something that has an effect would no longer be loaded.
     """
-    from query.refactor.modules_around import is_of_the_workspace, no_longer_loaded
-    from query.refactor.moved_block import has_effects
+    from query.refactor.move.modules_around import is_of_the_workspace, no_longer_loaded
+    from query.refactor.move.moved_block import has_effects
+    from query.refactor.move.star_imports import taken_from
+    from query.refactor.move.unused_imports import imported_from, no_longer_used, tidied
     from query.refactor.python_module import Module
-    from query.refactor.star_imports import taken_from
-    from query.refactor.unused_imports import imported_from, no_longer_used, tidied
 
     moved = Module(source.path, source.name, found.documents[source.path])
     names = no_longer_used(source, moved)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from query.answers.envelope import Answer
 from query.answers.style import Style
 from query.context import Workspace
-from query.refactor.trial import (
+from query.refactor.simulation.trial import (
     Evaluation,
     Language,
     OneEdit,

@@ -13,7 +13,7 @@ from query.answers.style import Style
 from query.context import Workspace
 from query.facts.parameters import asked
 from query.refactor.outcome import NOT_WRITTEN, Apply, Edited, PlanId, carry_out, lines
-from query.refactor.trial import Evaluation, OneEdit, TimeoutMs, Trial, evaluation_lines, scope_of
+from query.refactor.simulation.trial import Evaluation, OneEdit, TimeoutMs, Trial, evaluation_lines, scope_of
 from query.surface.registry import workspace_tool
 
 _SHOWN_CHARS = 200

@@ -12,7 +12,7 @@ from query.answers.diagnostic import Diagnostic
 from query.answers.envelope import Answer
 from query.answers.style import Style
 from query.context import Workspace
-from query.refactor.trial import (
+from query.refactor.simulation.trial import (
     OneEdit,
     ScopeOfDiagnostics,
     SessionId,

@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 from indexer.errors import EditRefused
 from query.edits.text import Document
-from query.refactor.bracketed import Element, Piece, Replacement, Span
-from query.refactor.call_sites import Code, Use
-from query.refactor.changed_definition import Definition, edits_of, prints_its_name
 from query.refactor.formatted_strings import with_right_positions
+from query.refactor.parameters.bracketed import Element, Piece, Replacement, Span
+from query.refactor.parameters.call_sites import Code, Use
+from query.refactor.parameters.changed_definition import Definition, edits_of, prints_its_name
+from query.refactor.parameters.signature import UNKNOWN_CALL, Argument, Passed, Rewritten, Wish, is_compatible, rewritten
 from query.refactor.python_module import Position
-from query.refactor.signature import UNKNOWN_CALL, Argument, Passed, Rewritten, Wish, is_compatible, rewritten
 
 _ONE = (Argument(),)
 _BLIND = "it is handed over, and how it is called there is not known"

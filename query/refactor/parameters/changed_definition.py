@@ -9,13 +9,12 @@ from typing import NamedTuple
 
 from indexer.errors import EditRefused, UsageError
 from query.answers.paths import listed
-from query.refactor.bracketed import Bracketed, Piece, Replacement, Span
-from query.refactor.call_sites import Code, Function
-from query.refactor.documented_parameters import documented
-from query.refactor.local_names import ParameterUses, words_of
-from query.refactor.moved_block import is_of_the_library
-from query.refactor.python_module import dotted
-from query.refactor.signature import (
+from query.refactor.move.moved_block import is_of_the_library
+from query.refactor.parameters.bracketed import Bracketed, Piece, Replacement, Span
+from query.refactor.parameters.call_sites import Code, Function
+from query.refactor.parameters.documented_parameters import documented
+from query.refactor.parameters.local_names import ParameterUses, words_of
+from query.refactor.parameters.signature import (
     KEYWORD_ONLY,
     KWARGS,
     NORMAL,
@@ -28,6 +27,7 @@ from query.refactor.signature import (
     Wish,
     changed,
 )
+from query.refactor.python_module import dotted
 
 _KEEP_PARAMETERS = frozenset(
     (

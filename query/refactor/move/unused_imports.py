@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection
 
 from query.edits.text import Document, Edit
-from query.refactor.moving import meant_by
+from query.refactor.move.moving import meant_by
 from query.refactor.python_module import Binding, Module, dotted, literal_all, passes_by_star
 
 _CHECKING = "TYPE_CHECKING"

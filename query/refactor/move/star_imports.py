@@ -8,10 +8,10 @@ from collections.abc import Collection, Mapping, Sequence
 from query.edits.scope import Scope
 from query.facts.gaps.words import Texts, found_in
 from query.facts.index import Index
-from query.refactor.modules_around import every_module, read_module
-from query.refactor.moving import meant_by
+from query.refactor.move.modules_around import every_module, read_module
+from query.refactor.move.moving import meant_by
+from query.refactor.move.unused_imports import taken_by
 from query.refactor.python_module import Module, dotted, passes_by_star
-from query.refactor.unused_imports import taken_by
 
 
 def with_stars(index: Index, scope: Scope) -> dict[str, Module]:

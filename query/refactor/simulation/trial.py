@@ -17,7 +17,7 @@ from query.answers.style import Style, count, one_line, printable
 from query.context import Workspace
 from query.facts.folders import edit_scope
 from query.live.questions import Ranged, by_servers
-from query.refactor.consequences import Broken, changes_shapes, consequences
+from query.refactor.simulation.consequences import Broken, changes_shapes, consequences
 
 if TYPE_CHECKING:
     from query.edits.scope import Scope

@@ -8,9 +8,9 @@ from functools import cached_property
 from typing import Literal, NamedTuple
 
 from indexer.text import index_to_utf16
-from query.refactor.bracketed import Source
+from query.refactor.parameters.bracketed import Source
+from query.refactor.parameters.signature import Argument
 from query.refactor.python_module import Module, Position, dotted
-from query.refactor.signature import Argument
 
 Scope = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 Function = ast.FunctionDef | ast.AsyncFunctionDef

@@ -22,7 +22,7 @@ from query.facts.registration import above_types
 from query.facts.scopes import scopes
 from query.facts.symbols import TYPES, Symbol, symbols_by_id
 from query.facts.value_uses import value_uses
-from query.refactor.changing_signature import Site
+from query.refactor.parameters.changing_signature import Site
 
 _MOST_KIN = 500
 _CALLABLE = ("function", "method", "constructor")

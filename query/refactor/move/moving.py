@@ -17,8 +17,8 @@ from indexer.errors import EditRefused
 from indexer.text import index_to_utf16
 from query.answers.paths import listed
 from query.edits.text import Document, Edit
-from query.refactor.import_edits import imports_for_types, indented, joined, one_more_import, together
-from query.refactor.moved_block import Block, Needed, block_of, needed_by, registering, said_of
+from query.refactor.move.import_edits import imports_for_types, indented, joined, one_more_import, together
+from query.refactor.move.moved_block import Block, Needed, block_of, needed_by, registering, said_of
 from query.refactor.python_module import BUILTINS, Binding, Import, Module, Position, dotted, literal_all, relative
 
 _DOTTED = re.compile(r"(?<![\w.])([^\W\d]\w*(?:\.\w+)*)\.\Z")
