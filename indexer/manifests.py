@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from fnmatch import fnmatch
+from fnmatch import fnmatch, translate
 from typing import NamedTuple
 
 import msgspec
@@ -30,6 +30,11 @@ _FORMATS = (
     ("gradle", "", ("build.gradle", "build.gradle.kts")),
 )
 """Format, the characters that begin a comment to the end of the line, and the names of such files; one with a `/` is a path."""
+
+_PATTERNS = re.compile("|".join(translate(name) for _, _, names in _FORMATS for name in names if "*" in name))
+"""Those with a `*`, which few names fit."""
+
+_LITERAL = frozenset(name for _, _, names in _FORMATS for name in names if "*" not in name)
 
 NAMES = tuple(sorted({name.lower() for _, _, names in _FORMATS for name in names if "*" not in name}))
 """In lower case, but for those that are patterns."""
@@ -70,6 +75,8 @@ def format_of(path: str) -> str:
 
 def _rules(path: str) -> tuple[str, str] | None:
     name = path.rpartition("/")[2]
+    if name not in _LITERAL and not _PATTERNS.match(name) and not _PATTERNS.match(path):
+        return None
     for format_, comment, patterns in _FORMATS:
         if name in patterns or any(fnmatch(path if "/" in pattern else name, pattern) for pattern in patterns if "*" in pattern):
             return format_, comment

@@ -17,15 +17,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import msgspec
+from typing import Any
 
 from indexer import logs, plain_files, prerequisites, vcs
 from indexer.config import Config, why_withheld
 from indexer.consent import Refusal, told
 from indexer.crawl.dispatch import Watcher, Work, processors, worker_count
 from indexer.crawl.growing import grows
+from indexer.crawl.making import facts_of, make, state_of
 from indexer.crawl.manifest import Account, Totals
 from indexer.crawl.ownership import look, refuse_tracked
 from indexer.crawl.plan import outside
@@ -33,10 +32,9 @@ from indexer.crawl.plan.groups import Group, group
 from indexer.crawl.plan.launch import unconfined
 from indexer.crawl.plan.losses import Lost, languages_lost, worse_than
 from indexer.crawl.plan.partial import Extent, Part, is_better
-from indexer.crawl.plan.recipe import code_digest, digest_of, ingredients, recipe_of
+from indexer.crawl.plan.recipe import digest_of, ingredients, recipe_of
 from indexer.crawl.plan.survey import Survey, of_folder, recipe_digest, survey, together
 from indexer.crawl.pool import Pool
-from indexer.crawl.shares import of_merge
 from indexer.crawl.sources import size_of, stamps_of
 from indexer.crawl.waves import Found, Tree, differing, everything
 from indexer.errors import CutShort, Damaged, LanguageLost, ServerError, UsageError
@@ -49,13 +47,8 @@ from indexer.servers.pointers import refused_pointers
 from indexer.servers.registry import language_of, load_table
 from indexer.store import damage, proof
 from indexer.store.generations import Home
-from indexer.store.states import State, States, describe
+from indexer.store.states import States, describe
 from indexer.workspace import find_folders
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from indexer.store import merge
 
 log = logging.getLogger(__name__)
 
@@ -278,13 +271,13 @@ class _Run:
 
     def _publish(self, work: Work, found: Found, plan: _Plan, account: Account) -> Crawl:
         """Merges the shards and makes the result the current index."""
-        built, made = self._merge(found, account)
+        made = make(self.home, self.config, found, account)
         manifest = account.manifest(made.counts, made.resolution)
-        state = self._state(work, found, made.settled, plan)
-        manifest |= {"shards": state.shards, "ingredients": plan.common, "recipes": plan.tree.recipes}
+        state = state_of(self.home, work, found, made, plan.tree, recipe=plan.recipe, common=plan.common)
+        manifest |= {"shards": state.shards, "ingredients": plan.common, "recipes": plan.tree.recipes, "facts": facts_of(state, account)}
         self.states.save(state)
-        manifest["database"] = damage.measured(built)
-        generation = self.home.publish(built, account.number, damage.manifest_bytes(manifest))
+        manifest["database"] = damage.measured(made.database)
+        generation = self.home.publish(made.database, account.number, damage.manifest_bytes(manifest))
         self.home.clean()
         self.states.collect()
         elapsed_s = time.monotonic() - self.started
@@ -297,10 +290,10 @@ class _Run:
         """Without a state, and beside the shards: what goes on with the crawl takes these up."""
         found = Found(shards=part.shards, outside=outside.all_of({}, Externals(plan.tree.unread)), extent=part.extent)
         account = self._account(work, found, plan, begun, [], totals)
-        built, made = self._merge(found, account)
+        made = make(self.home, self.config, found, account)
         manifest = account.manifest(made.counts, made.resolution)
-        manifest["database"] = damage.measured(built)
-        self.home.publish(built, account.number, damage.manifest_bytes(manifest))
+        manifest["database"] = damage.measured(made.database)
+        self.home.publish(made.database, account.number, damage.manifest_bytes(manifest))
         return part.extent
 
     def _pointers(self, paths: Sequence[str], groups: Sequence[Group]) -> list[Refusal]:
@@ -428,57 +421,6 @@ class _Run:
             missing_servers=plan.missing_servers,
             languages_lost=lost,
             prerequisites=plan.prerequisites,
-        )
-
-    def _merge(self, found: Found, account: Account) -> tuple[Path, merge.Built]:
-        """The index that the shards make, not yet published, and what is to be told of it."""
-        from indexer.store import merge
-
-        built = self.home.temporary()
-        for leftover in (built, built.with_name(built.name + ".wal")):
-            leftover.unlink(missing_ok=True)
-        around = merge.Surroundings(
-            workspace=account.folder_rows(),
-            skipped=account.plan.skipped,
-            stamps={path: stamp.row for path, stamp in account.plan.stamps.items()},
-            folders=account.plan.folders,
-            servers=account.server_rows(),
-            run=account.run_row(),
-            meta=account.meta(),
-            manifests=account.plan.manifests,
-            words=account.plan.words,
-        )
-        existing = [shard for shard in found.shards if shard.is_file()]
-        megabytes = sum(shard.stat().st_size for shard in [*existing, *found.kept]) // 1_000_000
-        share = of_merge(self.config, megabytes)
-        made = merge.build(
-            built, existing, around, kept=found.kept, gone=found.gone, keeper=merge.Keeper(self.home.flow, code_digest()),
-            memory_mb=share.memory_mb, threads=share.threads,
-        )  # fmt: skip
-        return built, made
-
-    def _state(self, work: Work, found: Found, settled: pa.Table, plan: _Plan) -> State:
-        """The shards as they are kept, and what they describe."""
-        from indexer.store.settle import settle
-
-        base, tree = found.base, plan.tree
-        places = {path: number for path, (_, number) in (base.documents | base.outside).items()} if base is not None else {}
-        existing = [shard for shard in found.shards if shard.is_file()]
-        layout = settle(existing, settled, self.home.shards, kept=found.kept, places=places, gone=found.gone)
-        servers = dict(base.servers) if base is not None else {}
-        servers |= {tree.groups[number].key: msgspec.structs.asdict(info) for number, info in work.server_info.items()}
-        return State(
-            recipe=plan.recipe,
-            ingredients=plan.common,
-            recipes=dict(tree.recipes),
-            documents={path: (tree.described.get(path, ""), number) for path, (number, inside) in layout.places.items() if inside},
-            outside={path: (found.outside.paths.get(path, ""), number) for path, (number, inside) in layout.places.items() if not inside},
-            shards=layout.shards,
-            unread={key: found.outside.paths[key] for key in found.outside.stale - layout.places.keys()},
-            lost=sorted({path for path, _, _ in work.totals.lost} & tree.described.keys()),
-            servers={name: info for name, info in servers.items() if name in tree.recipes},
-            imported=found.is_imported,
-            skipped=dict(tree.left_out),
         )
 
     def _record(self, work: Work, manifest: Mapping[str, Any], elapsed_s: float) -> None:

@@ -108,15 +108,12 @@ def differing(work: Work, tree: Tree, base: State, states: States, config: Confi
     finally:
         refresh.close()
     known = {key: path for key, (path, _) in base.outside.items()} | base.unread
-    beyond = outside.changed(
-        work.totals.externals,
-        Externals(tree.unread),
-        kept,
-        gone & base.documents.keys(),
-        known,
-        moved=moved,
-        anew=tree.recipes != base.recipes,
-    )
+    anew = tree.recipes != base.recipes
+    if gone or moved or base.unread or anew:
+        externals, names = work.totals.externals, Externals(tree.unread)
+        beyond = outside.changed(externals, names, kept, gone & base.documents.keys(), known, moved=moved, anew=anew)
+    else:
+        beyond = outside.as_before(known)
     shards += work.read_outside(beyond)
     gone |= beyond.stale | beyond.unwanted
     for index, item in enumerate(groups):

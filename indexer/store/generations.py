@@ -17,7 +17,8 @@
       scratch/  cache/              what servers write
       set-aside/                    what stood in the place of one of these and was something else: see `indexer.store.damage`
 
-A reader that has opened a generation keeps it: files are removed by name, never changed. The newest two are kept.
+A reader that has opened a generation keeps it: files are removed by name, never changed. The newest two are kept, and for some days some
+more that are of other trees, so that whoever goes back to one has it without a merge (`indexer.store.known`).
 
 The folder may have come with a clone or an archive. Nothing is written or removed while it holds a link, a pipe, a device or another
 user's file (`Home.check`), and what this user has not made is not believed (ADR 0025 has the table).
@@ -30,6 +31,7 @@ import json
 import os
 import re
 import stat
+import time
 from collections.abc import Generator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -44,6 +46,11 @@ if TYPE_CHECKING:
 FOLDER = ".lspidx"
 GONE = "it is not there"
 _KEEP = 2
+_KEEP_MORE = 6
+_KEEP_BYTES = 256_000_000
+_KEEP_S = 7 * 86_400
+"""Beyond the newest: so many, of different facts, with so many bytes in all, of the last seven days."""
+
 _GENERATION = re.compile(r"gen-\d+\.duckdb")
 _RECIPE = re.compile(r"[0-9a-f]{16}")
 _TEXTS = {".gitignore": b"*\n", "CACHEDIR.TAG": b"Signature: 8a477f597d28d172789f06886806bc55\n# made by lspidx\n"}
@@ -316,10 +323,7 @@ class Home:
             has_ended: what was crawled is all in the index, so what crawls have found is removed too.
         """
         self._remove_leftovers()
-        current = self.current()
-        files = sorted(self.databases.glob("gen-*.duckdb"), key=lambda file: file.lstat().st_mtime_ns, reverse=True)
-        kept = [file for file in files if file == current] + [file for file in files if file != current][: _KEEP - 1]
-        names = {file.with_suffix(ending).name for file in kept for ending in (".duckdb", ".json", ".proof")}
+        names = {file.with_suffix(ending).name for file in self._kept() for ending in (".duckdb", ".json", ".proof")}
         plain_files.remove_files(self.databases, re.compile(r"gen-\d+\.(duckdb|duckdb\.wal|json|proof)"), keep=names)
         if has_ended:
             plain_files.remove_folders(self.crawls, _RECIPE)
@@ -330,10 +334,42 @@ class Home:
         for folder in (self.path, self.states):
             plain_files.remove_files(folder, plain_files.LEFTOVER)
 
+    def generations(self) -> list[Path]:
+        """Databases that were published and are here, whoever made them: the published one, then by time, the newest first."""
+        current = self.current()
+        found: list[tuple[bool, int, Path]] = []
+        for file in self.databases.glob("gen-*.duckdb"):
+            with contextlib.suppress(OSError):
+                found.append((file == current, file.lstat().st_mtime_ns, file))
+        return [file for _, _, file in sorted(found, reverse=True)]
+
+    def _kept(self) -> list[Path]:
+        """What `clean` leaves of the generations."""
+        files = self.generations()
+        kept, seen = files[:_KEEP], {_facts_of(file) for file in files[:_KEEP]} | {""}
+        bytes_left, oldest = _KEEP_BYTES, time.time() - _KEEP_S
+        for file in files[_KEEP:]:
+            status = file.lstat()
+            facts = _facts_of(file) if status.st_mtime > oldest else ""
+            if facts not in seen and status.st_size <= bytes_left and len(kept) < _KEEP + _KEEP_MORE:
+                bytes_left -= status.st_size
+                seen.add(facts)
+                kept.append(file)
+        return kept
+
     def _remove_leftovers(self) -> None:
         for remove in (plain_files.remove_files, plain_files.remove_folders):
             remove(self.databases, re.compile(r"tmp-.*"))
         plain_files.remove_files(self.databases, plain_files.LEFTOVER)
+
+
+def _facts_of(generation: Path) -> str:
+    """What its manifest says its tables are made of; empty where it says nothing. Good enough to choose what to keep, no proof of it."""
+    try:
+        found = json.loads(plain_files.read(generation.with_suffix(".json")) or b"{}")
+    except (ValueError, RecursionError):
+        return ""
+    return str(found.get("facts", "")) if isinstance(found, dict) else ""
 
 
 def _sync(path: Path) -> None:

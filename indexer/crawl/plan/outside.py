@@ -92,6 +92,11 @@ def all_of(externals: Mapping[str, Collection[Position]], names: Externals) -> O
     return Outside(paths=paths, wanted=wanted, stale=set(wanted))
 
 
+def as_before(known: Mapping[str, str]) -> Outside:
+    """For a crawl of nothing: what the state has, in which every file is there because something points to it. `known` as below."""
+    return Outside(paths=known, wanted={key: set[Position]() for key in known}, stale=set())
+
+
 def changed(
     externals: Mapping[str, Collection[Position]],
     names: Externals,

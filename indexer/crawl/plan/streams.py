@@ -41,7 +41,7 @@ def _in(root: Path, documents: Iterable[str]) -> Iterator[str]:
             folders.add(path)
     for folder in sorted(folders):
         try:
-            with os.scandir(root / folder) as entries:
+            with os.scandir(f"{root}/{folder}") as entries:
                 named = sorted(entry.path for entry in entries if _is_special(entry) and _is_read(entry.name))
         except OSError:  # it went away, or is closed to servers too
             continue
