@@ -134,7 +134,7 @@ def read_manifest(generation: Path) -> dict[str, Any]:
         content = sealed.unsealed(content, file, "manifest")
     try:
         found = json.loads(content)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise Damaged(file, "it is empty" if not content else "its end is not there, or it is another file") from error
     if not isinstance(found, dict) or "recipe" not in found:
         raise Damaged(file, "it is another file")
