@@ -21,7 +21,7 @@ import pytest
 
 from indexer.config import Config
 from indexer.crawl.plan import groups
-from indexer.crawl.pool import WORKER
+from indexer.crawl.process import WORKER
 from indexer.crawl.run import Crawl, crawl
 from indexer.model import Role, SymbolFlag
 from indexer.servers.registry import FoundServer, Place, server_spec

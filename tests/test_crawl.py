@@ -15,7 +15,7 @@ import pytest
 from support import VIEWS, Watcher, crawl_with_ty, rows, write_tree
 
 from indexer import plain_files
-from indexer.crawl.pool import WORKER
+from indexer.crawl.process import WORKER
 from indexer.crawl.run import Crawl
 from indexer.errors import Damaged, Locked, NoIndex, UsageError
 from indexer.store import merge

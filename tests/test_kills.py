@@ -19,7 +19,7 @@ from support import FAKE_SERVER, HERE, Watcher, assert_all_ended, crawl_with_ty,
 
 from indexer.config import Config
 from indexer.crawl.plan import groups
-from indexer.crawl.pool import WORKER
+from indexer.crawl.process import WORKER
 from indexer.crawl.run import Crawl, crawl
 from indexer.store.generations import Home
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -25,7 +24,7 @@ FILES = {
     "shop/price.py": "import os\n\n\ndef price(n: int) -> int:\n    return n\n\n\nprint(price(1), os.sep)\n",
     "shop/till.py": "from shop.price import price\n\n\ndef total() -> int:\n    return price(2) + price(3)\n",
     "pyproject.toml": '[project]\nname = "shop"\nversion = "1"\n\n[project.scripts]\ntill = "shop.till:total"\n',
-    "page.html": "<p>{{ x|price }}</p>\n",
+    "page.html": "<p>{{ x|total }}</p>\n",
 }
 PRICE = "shop/price.py"
 
@@ -47,7 +46,7 @@ def root(made: Path, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def merges(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Path]]:
+def merges(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """The databases that were made by a merge."""
     found: list[Path] = []
     build = merge.build
@@ -57,7 +56,7 @@ def merges(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Path]]:
         return build(path, *arguments, **options)  # type: ignore[arg-type]
 
     monkeypatch.setattr(merge, "build", counted)
-    yield found
+    return found
 
 
 def _write(root: Path, path: str, text: str) -> None:
@@ -122,7 +121,7 @@ def test_branches_there_and_back_need_one_merge_each(root: Path, merges: list[Pa
 def test_a_database_does_not_grow_by_being_taken_again(root: Path, merges: list[Path]) -> None:
     sizes: list[int] = []
     for number in range(6):
-        (root / "page.html").write_text("<p>{{ x|price }}</p>\n" * number, encoding="utf-8")
+        (root / "page.html").write_text("<p>{{ x|total }}</p>\n" * number, encoding="utf-8")
         os.utime(root / PRICE)
         sizes.append(crawl_with_ty(root).generation.stat().st_size)
     assert not merges
@@ -139,7 +138,7 @@ def test_a_manifest_that_names_another_symbol_counts(root: Path, merges: list[Pa
 
 def test_words_of_what_is_not_read_are_those_of_now(root: Path, merges: list[Path], tmp_path: Path) -> None:
     before = rows(Home(root).require(), "SELECT * FROM skipped_word")
-    _write(root, "page.html", "<p>{{ x|total }}</p>\n")
+    _write(root, "page.html", "<p>{{ x|till }}</p>\n")
     crawl_with_ty(root)
     assert rows(Home(root).require(), "SELECT * FROM skipped_word") != before
     assert not merges
@@ -165,7 +164,7 @@ def test_a_damaged_one_is_not_taken(root: Path, merges: list[Path], tmp_path: Pa
     _as_from_nothing(root, tmp_path / "clean")
 
 
-def test_one_that_is_damaged_as_its_proof_does_not_show_is_not_taken(root: Path, merges: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_whose_damage_its_proof_does_not_show_is_not_taken(root: Path, merges: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
     """The proof goes by what the system says of the file; what is taken is looked at byte by byte."""
     first = _edited_and_back(root)
     content = bytearray(first.read_bytes())

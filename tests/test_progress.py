@@ -14,7 +14,7 @@ import pytest
 
 from indexer.crawl.messages import Progress
 from indexer.crawl.plan.estimate import Estimate, Piece, line, shown, usual_pace
-from indexer.crawl.pool import Worker
+from indexer.crawl.process import Worker
 from indexer.crawl.worker.pace import Pace, said
 from indexer.lsp.session import Notification
 from query.cli.progress import Lines

@@ -17,7 +17,7 @@ from support import Watcher, assert_all_ended, fake_server, rows, write_tree
 
 from indexer.config import Config
 from indexer.crawl.plan import groups
-from indexer.crawl.pool import WORKER
+from indexer.crawl.process import WORKER
 from indexer.crawl.run import Crawl, crawl
 from indexer.drive import client
 from indexer.drive.readiness import Readiness

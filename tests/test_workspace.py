@@ -15,7 +15,8 @@ from indexer.config import Config, load_config
 from indexer.crawl.plan import groups
 from indexer.crawl.plan.companions import compile_commands, go_workspace, include_folders
 from indexer.crawl.plan.survey import of_folder, survey, together
-from indexer.crawl.pool import Task, Worker, _next
+from indexer.crawl.pool import _next
+from indexer.crawl.process import Task, Worker
 from indexer.crawl.units import PlannedDocument, Unit
 from indexer.drive.readiness import Readiness, probe_candidates
 from indexer.errors import ConfigError, ServerMissing, UsageError

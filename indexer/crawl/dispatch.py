@@ -17,6 +17,7 @@ from typing import Protocol
 import msgspec
 
 from indexer.config import Config, LanguageConfig
+from indexer.crawl.kept import Basis
 from indexer.crawl.manifest import Totals
 from indexer.crawl.messages import Done, Hello, Limits, Progress, Report, Setup, Started
 from indexer.crawl.plan.estimate import Estimate, Piece
@@ -26,7 +27,8 @@ from indexer.crawl.plan.outside import Outside
 from indexer.crawl.plan.partial import Part, lost_facts, part
 from indexer.crawl.plan.probes import probe_documents
 from indexer.crawl.plan.survey import cut
-from indexer.crawl.pool import Pool, Task
+from indexer.crawl.pool import Pool
+from indexer.crawl.process import Task
 from indexer.crawl.units import Unit
 from indexer.languages import PYTHON
 from indexer.lsp.protocol import EXTENDED, initialize_params
@@ -96,13 +98,14 @@ class Work:
         recipe: str,
         full: bool,
         unread: Mapping[str, str],
+        basis: Basis,
     ) -> None:
         """
         Args:
             recipe: of the tree; what a run of the same has finished is taken up unless `full`.
-            unread: as `Setup` has it.
+            unread: as `Setup` has it. basis: what servers are started for.
         """
-        self._unread = dict(unread)
+        self._unread, self._basis = dict(unread), basis
         self.too_deep: Sequence[tuple[str, str]] = ()
         """As `Setup` has it, of all languages."""
 
@@ -218,7 +221,7 @@ class Work:
         size = min(worker_count(self._config, processors(), size_bytes), most) or 1
         pool.resize(size if not pool.is_set_up else max(size, pool.size))
         if not pool.is_set_up:
-            pool.setup([self._setup(item, pool.size) for item in self._groups])
+            pool.setup([self._setup(item, pool.size) for item in self._groups], self._basis)
 
     def read_outside(self, beyond: Outside) -> list[Path]:
         """Shards of the files outside the workspace; the workers' last task."""
@@ -261,6 +264,7 @@ class Work:
             one_thread=spec.one_thread,
             fresh=spec.fresh,
             fixed=spec.fixed,
+            stays=spec.stays,
             timeout_s=own.timeout_s or config.request_timeout_s or spec.timeout_s,
             limits=Limits(
                 file_depth=config.max_file_depth,

@@ -33,6 +33,7 @@ class Setup(msgspec.Struct, kw_only=True):
     overlays: texts that it is told in place of those of files, by path.
     may_exceed: whether a server that loads slowly may take half as much again as `memory_bytes` before it is replaced.
     `unread`: relative path by absolute path of sources of the workspace that are left out.
+    stays: whether a server that runs may be told what has become another since, and asked on, in the next crawl of the same process.
     `too_deep` are files, relative to the root, with their languages, that are nested too deeply for a server that reads the disk.
     """
 
@@ -51,6 +52,7 @@ class Setup(msgspec.Struct, kw_only=True):
     one_thread: bool
     fresh: bool
     fixed: bool
+    stays: bool
     timeout_s: float
     limits: Limits
     memory_bytes: int
@@ -104,6 +106,22 @@ class Prepare(msgspec.Struct, kw_only=True, tag=True):
 
 class Release(msgspec.Struct, kw_only=True, tag=True):
     """There is work, but not for one more server of its kind: end yours, others need the memory. Nothing is answered."""
+
+
+class Rest(msgspec.Struct, kw_only=True, tag=True):
+    """The crawl is over, and another one may follow: end the servers that do not stay, start those ahead that must be fresh."""
+
+
+class Renew(msgspec.Struct, kw_only=True, tag=True):
+    """A worker that has rested begins another crawl, with these setups.
+
+    stays: by setup, whether a server that runs for it was started for the same.
+    changes: by path, relative to the root, what became of documents since the crawl before (`lsp.enums.FileChangeType`).
+    """
+
+    setups: list[Setup]
+    stays: list[bool]
+    changes: dict[str, int]
 
 
 class ExternalJob(msgspec.Struct, kw_only=True, tag=True):

@@ -13,17 +13,14 @@ import logging
 import os
 import select
 import subprocess
-import sys
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
-
-import msgspec
 
 from indexer import sandbox
+from indexer.crawl.kept import Basis, Kept
 from indexer.crawl.messages import (
     Done,
     ExternalJob,
@@ -36,29 +33,17 @@ from indexer.crawl.messages import (
     Reading,
     Release,
     Report,
+    Rest,
     Setup,
 )
+from indexer.crawl.process import Task, Worker
 from indexer.crawl.units import Unit
-from indexer.drive.process import end_marked, marked_environment
+from indexer.drive.process import end_marked
 from indexer.errors import LspidxError, ServerError, ServerMissing
 from indexer.model import LossReason, SkipReason
 from indexer.reading_time import OUT_OF_PROCESSOR
-from indexer.store.facts import DocumentFacts
 
 log = logging.getLogger(__name__)
-
-
-class Task(NamedTuple):
-    """A unit, the number of the setup of its server, and the shard to write.
-
-    Units of one `lane` go to one worker, one after the other, since their server must load the whole project; units of none to anybody.
-    """
-
-    unit: Unit
-    setup: int
-    shard: Path
-    patient: bool = False
-    lane: str = ""
 
 
 _WORKER_END_S = 5
@@ -66,117 +51,13 @@ _CRASHES_PER_UNIT = 6
 """Workers that one unit may end: one to become careful, two for each of two bad documents, then it is lost."""
 
 _AWAY_S = 10.0
-_SPEAK_FOR_S = 4.0
-"""A worker says something every two seconds while it waits; one that has not is in code of its own."""
-
 _CAREFUL_PART = 3
 """A careful worker, which has one document in hand, is given this part of the time."""
 
 _LEAST_SILENCE_S = 30.0
 """A worker takes some seconds to start on a busy machine, and says nothing before."""
 
-WORKER = "indexer.crawl.worker"
-"""The module that a worker process runs (`worker/__main__.py`), and so a word of its command line."""
-
-_report_decoder = msgspec.msgpack.Decoder(Report)
-
-
 _TICK_MS = 200
-
-
-class Worker:
-    def __init__(self, number: int, run: str) -> None:
-        self.number = number
-        self.mark = f"{run}.{number}"
-        self.process = subprocess.Popen(
-            [sys.executable, "-I", "-m", WORKER, self.mark, str(os.getpid())],
-            env=marked_environment(self.mark),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            start_new_session=True,  # Ctrl-C reaches the parent only, which then ends its workers
-        )
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        self.input = self.process.stdin
-        self.output = self.process.stdout
-        self.buffer = bytearray()
-        self.busy: Task | None = None
-        self.facts: list[DocumentFacts] = []
-        self.reading = ""  # path of the document that it has read last
-        self.heard = self.spoken_for = time.monotonic()
-        self.last: Progress | None = None
-        self.is_careful = self.is_wary = self.reads_outside = False  # wary: it reads all documents once for nothing before
-        self.is_overdue = False  # it was ended for its silence
-
-    def send(self, message: msgspec.Struct | list[Setup]) -> bool:
-        try:
-            self.input.write(msgspec.json.encode(message) + b"\n")
-            self.input.flush()
-        except BrokenPipeError:
-            return False
-        return True
-
-    def reports(self) -> list[Report] | None:
-        """What it says now (call when readable); None when it has ended."""
-        data = os.read(self.output.fileno(), 1 << 20)
-        if not data:
-            return None
-        self.heard = time.monotonic()
-        self.buffer += data
-        reports: list[Report] = []
-        start = 0
-        while len(self.buffer) >= start + 4:
-            end = start + 4 + int.from_bytes(self.buffer[start : start + 4], "big")
-            if len(self.buffer) < end:
-                break
-            reports.append(_report_decoder.decode(memoryview(self.buffer)[start + 4 : end]))
-            start = end
-        if start:
-            self.buffer = self.buffer[start:]
-        return reports
-
-    def silent_report(self, now: float) -> Progress | None:
-        """What is to be said of it in its place, where it has said nothing for some seconds; so often, too."""
-        silent_s = now - max(self.heard, self.spoken_for)
-        if silent_s < _SPEAK_FOR_S:
-            return None
-        self.spoken_for = now
-        last = self.last
-        return Progress(
-            documents=0,
-            tokens=0,
-            busy_s=silent_s if last is not None and not last.is_loading else 0.0,
-            idle_s=now - self.heard + (last.idle_s if last is not None else 0.0),
-            is_loading=last is not None and last.is_loading,
-            path=last.path if last is not None else self.reading,
-            method=last.method if last is not None else "",
-            said=last.said if last is not None else "",
-        )
-
-    @property
-    def suspect(self) -> str:
-        """Path of the document that is to blame should it end; empty where nobody knows, for it has several in hand."""
-        return self.reading if self.is_careful else ""
-
-    @property
-    def is_at_work(self) -> bool:
-        """Whether it has something in hand that it must tell of."""
-        return self.busy is not None or self.reads_outside
-
-    def end(self) -> None:
-        """Closes its input: it finishes what it does and ends, and its server with it."""
-        try:
-            self.input.close()
-        except BrokenPipeError:
-            pass
-
-    def kill(self) -> None:
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.wait()
-        end_marked(self.mark)  # its server, and what that has started
-        self.end()
-        self.output.close()
 
 
 @dataclass(slots=True)
@@ -199,11 +80,12 @@ class _Shift:
 class Pool:
     """Workers and the units that they have in hand."""
 
-    def __init__(self, home: Path, *, silence_s: float = 0.0) -> None:
+    def __init__(self, home: Path, *, silence_s: float = 0.0, kept: Kept | None = None) -> None:
         """Starts nothing yet. Call it with the lock of `home` held: what a killed run has left there is ended.
 
         Args:
             silence_s: a worker that has work and says nothing for so long is ended; 0 for never.
+            kept: has a worker of a former crawl, perhaps, and takes one back when this one has come to its end.
         """
         self._run = hashlib.sha256(os.fsencode(home)).hexdigest()[:16]
         left = end_marked(self._run)
@@ -213,6 +95,7 @@ class Pool:
         self.workers: list[Worker] = []
         self._surplus: list[Worker] = []
         self._setups: list[Setup] = []
+        self._kept, self._basis = kept, Basis()
         self._numbers = 0
         self._most: dict[int, int] = {}  # by number of the setup
         self.is_set_up = False
@@ -236,20 +119,23 @@ class Pool:
         self._surplus += self.workers[size:]
         del self.workers[size:]
 
-    def _new_worker(self) -> Worker:
-        worker = Worker(self._numbers, self._run)
+    def _new_worker(self) -> None:
+        number = self._numbers
         self._numbers += 1
-        self.workers.append(worker)
+        stays = self._kept is not None and not number and not self.is_set_up
+        self.workers.append(self._kept.lend(self._run) if self._kept is not None and stays else Worker(number, f"{self._run}.{number}"))
         if self.is_set_up:
-            worker.send(self._setups)
-        return worker
+            self.workers[-1].send(self._setups)
 
-    def setup(self, setups: list[Setup]) -> None:
-        """Tells all workers, once, what servers there are."""
-        self._setups = setups
+    def setup(self, setups: list[Setup], basis: Basis) -> None:
+        """Tells all workers, once, what servers there are. `basis`: what a server that runs already must have been started for."""
+        self._setups, self._basis = setups, basis
         self.is_set_up = True
         for worker in self.workers:
-            worker.send(setups)
+            if worker.is_kept and self._kept is not None:
+                worker.send(self._kept.first_word(setups, basis))
+            else:
+                worker.send(setups)
 
     def limit(self, setup: int, workers: int) -> None:
         """How many workers may crawl with servers of a setup at once; those above go on to the end of their unit."""
@@ -449,9 +335,13 @@ class Pool:
         return sorted(shards)
 
     def end(self) -> None:
-        """Lets the workers go: they end, and their servers, while the caller goes on; `close` waits for them."""
+        """Lets the workers go: they end, and their servers, while the caller goes on; `close` waits for them. One that stays rests."""
         for worker in self.workers:
-            worker.end()
+            if not worker.is_kept:
+                worker.end()
+            elif not worker.is_resting:
+                worker.is_resting = True
+                worker.send(Rest())
 
     def stop(self) -> None:
         """Ends the workers at once, whatever they have in hand."""
@@ -461,6 +351,10 @@ class Pool:
 
     def close(self) -> None:
         self.end()
+        for worker in [worker for worker in self.workers if worker.is_kept]:
+            self.workers.remove(worker)
+            if self._kept is None or not self.is_set_up or worker.busy is not None or not self._kept.take_back(worker, self._basis):
+                worker.kill()
         deadline = time.monotonic() + _WORKER_END_S
         for worker in [*self.workers, *self._surplus]:
             try:

@@ -24,6 +24,7 @@ from indexer.config import Config, why_withheld
 from indexer.consent import Refusal, told
 from indexer.crawl.dispatch import Watcher, Work, processors, worker_count
 from indexer.crawl.growing import grows
+from indexer.crawl.kept import Basis, Kept
 from indexer.crawl.making import facts_of, make, state_of
 from indexer.crawl.manifest import Account, Totals
 from indexer.crawl.ownership import look, refuse_tracked
@@ -88,6 +89,17 @@ class _Plan:
     missing_servers: Mapping[str, str]
     prerequisites: Sequence[prerequisites.Prerequisite]
 
+    @property
+    def basis(self) -> Basis:
+        """What servers are started for."""
+        documents = [item for member in self.groups for item in member.documents]
+        return Basis(
+            recipes=[self.recipes[member.key] for member in self.groups],
+            documents={item.path: f"{item.digest} {self.seen.stamps.get(item.path)}" for item in documents},
+            told=frozenset(item.path for item in documents if item.encoding),
+            others={**self.left_out, "": self.common},
+        )
+
     @functools.cached_property
     def tree(self) -> Tree:
         """The same for the workers; not made where there is nothing to do."""
@@ -114,6 +126,7 @@ def crawl(
     accept_loss: bool = False,
     partial: bool = False,
     growing: bool = False,
+    kept: Kept | None = None,
 ) -> Crawl:
     """Indexes `root` (an absolute folder) and publishes the result.
 
@@ -127,6 +140,7 @@ def crawl(
         accept_loss: publish also what lacks a language that the present index has.
         partial: where there is no index yet, a crawl that is interrupted publishes what it has found (`indexer.crawl.plan.partial`).
         growing: where there is no index yet, or a part of one, parts are published while the crawl goes on (`indexer.crawl.growing`).
+        kept: of a process that crawls this workspace again and again: a worker that stays between its crawls.
     Raises:
         LanguageLost: a language was lost that the present index has; that stays.
         CutShort: what was found until an interruption is published. KeyboardInterrupt: there was nothing to publish.
@@ -144,7 +158,8 @@ def crawl(
         logs.configure(home.log_file)
         look(home, watcher.note)
         caller = os.environ if environment is None else environment
-        made = _Run(home, config, watcher, full, caller, started, beside, accept_loss=accept_loss, growing=growing).go(partial=partial)
+        run = _Run(home, config, watcher, full, caller, started, beside, accept_loss=accept_loss, growing=growing, kept=kept)
+        made = run.go(partial=partial)
         home.remember(config.flags())
         return made
 
@@ -162,7 +177,9 @@ class _Run:
         *,
         accept_loss: bool,
         growing: bool,
+        kept: Kept | None,
     ) -> None:
+        self.kept = kept
         self.beside, self.accept_loss, self.growing = beside, accept_loss, growing
         self.home, self.config, self.watcher, self.full, self.started = home, config, watcher, full, started
         self.environment = environment
@@ -173,7 +190,7 @@ class _Run:
 
     def go(self, *, partial: bool) -> Crawl:
         with contextlib.ExitStack() as ending:
-            pool = Pool(self.home.path, silence_s=self.config.max_file_s)
+            pool = Pool(self.home.path, silence_s=self.config.max_file_s, kept=self.kept)
             ending.callback(pool.close)
             try:
                 return self._go(pool, partial=partial)
@@ -199,8 +216,9 @@ class _Run:
         tree, config = plan.tree, self.config
         base = self.states.nearest(plan.common, tree.described, self._others()) if tree.described and not self.full else None
         work = Work(
-            self.home, self.folders, tree.groups, config, self.watcher, pool, recipe=plan.recipe, full=self.full, unread=tree.unread
-        )
+            self.home, self.folders, tree.groups, config, self.watcher, pool,
+            recipe=plan.recipe, full=self.full, unread=tree.unread, basis=plan.basis,
+        )  # fmt: skip
         work.too_deep = [(item.path, item.language) for item in plan.seen.skipped if item.reason is SkipReason.TOO_DEEP]
         if self.current is None:  # should this run be cut off, the next goes on from there only with the same settings
             self.home.remember(config.flags())

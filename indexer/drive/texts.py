@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import msgspec
@@ -26,6 +26,9 @@ class Texts:
 
     def __contains__(self, path: str) -> bool:
         return path in self._open
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._open)
 
     def open(self, path: str, language_id: str, text: str) -> int:
         """Opens a document that is not open; returns its version."""

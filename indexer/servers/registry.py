@@ -84,6 +84,7 @@ class ServerSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     one_thread: bool = False
     fresh: bool = False
     fixed: bool = False
+    stays: bool = False
     split: bool = True
     ready: Literal["initialized", "progress", "notification"]
     ready_title: str = ""

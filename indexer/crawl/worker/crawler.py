@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 from indexer.crawl import methods
 from indexer.crawl.messages import Check, Job, Report, Setup
@@ -32,6 +33,9 @@ from indexer.store.facts import DocumentFacts
 
 log = logging.getLogger("indexer.crawl.worker")
 
+_AHEAD_S = 30.0
+"""So long a server may take to start before there is anything to ask."""
+
 
 class Crawler:
     """Crawls units with one server, which it replaces when it dies, hangs or grows too large. `number` is that of its setup.
@@ -39,7 +43,19 @@ class Crawler:
     `restarts`, `asked`, `shared`, `backward` are counts for the parent, which takes them after each unit.
     """
 
-    def __init__(self, setup: Setup, number: int, say: Callable[[Report], None]) -> None:
+    def __init__(
+        self,
+        setup: Setup,
+        number: int,
+        say: Callable[[Report], None],
+        *,
+        former: Crawler | None = None,
+        changes: Mapping[str, int] = MappingProxyType({}),
+    ) -> None:
+        """
+        Args:
+            former: of the crawl before, whose server goes on if it runs, once it is told of the `changes` (as of `Renew`).
+        """
         self.setup = setup
         self.places = Places(setup.root, setup.folders, setup.unread)
         self.pace = Pace(say, self._in_hand, loads_each_time=setup.fresh)
@@ -48,11 +64,24 @@ class Crawler:
         self._sources = Sources(self.pace, say, setup.limits.file_s)
         self._reader = Reader(setup)
         self._probing = Probing(setup, self._sources, self._reader)
-        self.server = Server(setup, number, self.pace, self.places, self._probing, say)
+        if former is not None and former.server.talk is not None:
+            self.server = former.server
+            self.server.renew(setup, self.pace, self.places, self._probing, changes)
+        else:
+            self.server = Server(setup, number, self.pace, self.places, self._probing, say)
         self._budget = Budget(setup.limits, setup.timeout_s)
         self._pending: dict[int, Asked] = {}
         self._used = False
         self._facts: dict[str, DocumentFacts] = {}
+
+    def rest(self) -> None:
+        """The crawl is over: the server ends, unless it stays; one that must be fresh is started ahead, if that is possible."""
+        server, was_used = self.server, self._used
+        if self.setup.stays and server.may_stay():
+            return
+        server.stop(polite=False)
+        if was_used and self.setup.fresh and not self.setup.fixed:
+            server.start_ahead(_AHEAD_S)
 
     def crawl(self, job: Job) -> list[DocumentFacts]:
         """Facts of the unit's documents, in the unit's order. Never fails because of a document.

@@ -9,7 +9,7 @@ import time
 import msgspec
 
 from indexer import syntax as syntaxes
-from indexer.crawl.messages import Check, Done, ExternalJob, Facts, Job, Prepare, Release, Setup
+from indexer.crawl.messages import Check, Done, ExternalJob, Facts, Job, Prepare, Release, Renew, Report, Rest, Setup
 from indexer.crawl.worker.crawler import Crawler
 from indexer.crawl.worker.externals import read_external
 from indexer.crawl.worker.reports import send
@@ -18,37 +18,77 @@ from indexer.store.facts import DocumentFacts
 
 _COLLECT_EVERY = 16  # units
 
-_job_decoder = msgspec.json.Decoder(Job | ExternalJob | Prepare | Release)
+_job_decoder = msgspec.json.Decoder(Job | ExternalJob | Prepare | Release | Rest | Renew)
 
 
 def serve(setups: list[Setup]) -> None:
     """Takes jobs from stdin until the parent closes it; its servers end with it."""
-    crawlers = [Crawler(setup, number, send) for number, setup in enumerate(setups)]
-    externals = Externals(setups[0].unread)
-    greeted: set[int] = set()
+    bench = _Bench(setups)
     gc.freeze()
     gc.disable()  # nothing on the hot path is cyclic, and looking for cycles took a fifth of a worker's time
     try:
         for number, line in enumerate(sys.stdin.buffer, 1):
             job = _job_decoder.decode(line)
             if isinstance(job, ExternalJob):
-                _read_externals(job, externals, setups[0].root)
+                _read_externals(job, bench.externals, setups[0].root)
             elif isinstance(job, Release):
-                for crawler in crawlers:
+                for crawler in bench.crawlers:
                     crawler.server.stop(polite=False)
             elif isinstance(job, Prepare):
                 for language in job.languages:
                     syntaxes.prepare(language)
+            elif isinstance(job, Rest):
+                bench.rest()
+            elif isinstance(job, Renew):
+                bench.renew(job)
             else:
-                for other in crawlers:
-                    if other is not crawlers[job.setup]:
-                        other.server.stop()
-                _crawl_unit(crawlers[job.setup], job, greeted)
-            if number % _COLLECT_EVERY == 0:
+                bench.crawl(job)
+            if number % _COLLECT_EVERY == 0 or isinstance(job, Rest):
                 gc.collect()
     finally:
-        for crawler in crawlers:
+        for crawler in bench.crawlers:
             crawler.server.stop()
+
+
+class _Bench:
+    """One crawler for each setup, and what holds for one crawl of the parent's."""
+
+    def __init__(self, setups: list[Setup]) -> None:
+        self._is_resting = self._has_rested = False
+        self.crawlers = [Crawler(setup, number, self._say) for number, setup in enumerate(setups)]
+        self.externals = Externals(setups[0].unread)
+        self._greeted: set[int] = set()
+
+    def _say(self, report: Report) -> None:
+        if not self._is_resting:  # nobody listens
+            send(report)
+
+    def crawl(self, job: Job) -> None:
+        """One unit. At most one server runs, but for those that stay: a worker that has rested does not wait for them again."""
+        mine = self.crawlers[job.setup]
+        for other in self.crawlers:
+            if other is not mine and not (self._has_rested and other.setup.stays):
+                other.server.stop()
+        _crawl_unit(mine, job, self._greeted)
+
+    def rest(self) -> None:
+        """The parent's crawl is over."""
+        self._is_resting = self._has_rested = True
+        for crawler in self.crawlers:
+            crawler.rest()
+
+    def renew(self, word: Renew) -> None:
+        """Another crawl of the parent's begins, perhaps of another tree: nothing counts of what was known of files, only what runs."""
+        old, self._is_resting, self._greeted = self.crawlers, False, set()
+        for crawler in old[len(word.setups) :]:
+            crawler.server.stop()
+        self.externals = Externals(word.setups[0].unread)
+        self.crawlers = []
+        for number, setup in enumerate(word.setups):
+            former = old[number] if number < len(old) else None
+            if former is not None and not word.stays[number]:
+                former.server.stop()
+            self.crawlers.append(Crawler(setup, number, self._say, former=former, changes=word.changes))
 
 
 def _crawl_unit(crawler: Crawler, job: Job, greeted: set[int]) -> None:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import logging
 import math
+import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+
+import msgspec
 
 from indexer.crawl.messages import Hello, Report, Setup, Started
 from indexer.crawl.worker.pace import Pace
@@ -18,10 +21,12 @@ from indexer.crawl.worker.unparsed import Inactive
 from indexer.drive.client import Client
 from indexer.drive.conversation import Conversation, Messages
 from indexer.drive.published import Published
-from indexer.errors import ServerCrashed, ServerError, ServerTimeout
+from indexer.errors import LimitReached, ServerCrashed, ServerError, ServerTimeout
 from indexer.languages import PYTHON
 from indexer.lsp import decode
+from indexer.lsp.enums import FileChangeType
 from indexer.lsp.session import Notification
+from indexer.lsp.uri import path_to_uri
 from indexer.model import LossReason
 
 log = logging.getLogger("indexer.crawl.worker")
@@ -53,6 +58,8 @@ class Server:
         self._patience = 1.0
         self._footprint = Footprint(limit=setup.memory_bytes, at_start=0, ready_after_s=0.0, may_exceed=setup.may_exceed)
         self._ready_at = 0.0
+        self._told: set[str] = set()  # paths of texts that it has from its start on
+        self._is_renewed = self._waits = False
 
     def _overhear(self, event: Notification) -> None:
         self._pace.heard(event)
@@ -71,7 +78,7 @@ class Server:
         """
         if self._state is ServerState.UNUSABLE:
             raise ServerError(self.unusable)
-        if self.talk is not None:
+        if self.talk is not None and self._is_believed(self.talk):
             return self.talk
         failures = 0
         begun = time.monotonic()
@@ -116,7 +123,7 @@ class Server:
             one_thread=setup.one_thread,
             confinement=setup.confinement,
             overlays=setup.overlays,
-            meanwhile=self._pace.look,
+            meanwhile=lambda: self._pace.look(),  # of the crawl that it works for then
             deadline=deadline,
         )
         published = self.published if setup.diagnostics == "publish" else None
@@ -125,6 +132,7 @@ class Server:
         )
         if setup.open == "none":
             open_unreadable(setup, talk.texts)
+        self._told = set(talk.texts)
         self._await_ready(talk)
         self._state = next_server(self._state, ServerEvent.STARTED)
         self._ready_at = time.monotonic()
@@ -167,11 +175,76 @@ class Server:
         if is_python:
             self._places.builtins = ask_builtins(talk, setup)  # of every server, so that all have seen the same before a unit
 
+    # ---- between crawls of one parent
+
+    def may_stay(self) -> bool:
+        """Whether the one that runs may go on in the next crawl: it has no text of this one, and has not grown too large."""
+        return self.talk is not None and set(self.talk.texts) == self._told and not self.is_large()
+
+    def start_ahead(self, most_s: float) -> None:
+        """Starts one before there is anything to ask, of the kind that is ready with its builtins; else, or if it cannot be, none."""
+        if PYTHON.name not in self._setup.languages or self._setup.ready != "initialized":
+            return
+        try:
+            self.ensure(most_s)
+            self._waits = True
+        except (ServerError, LimitReached) as error:
+            log.info("no server is started ahead: %s", error)
+            self.stop(polite=False)
+
+    def renew(self, setup: Setup, pace: Pace, places: Places, probing: Probing, changes: Mapping[str, int]) -> None:
+        """Goes on with the server that runs, for the next crawl. It is told which files have changed; should it not take that, it ends.
+
+        Args:
+            changes: as of `Renew`.
+        """
+        self._setup, self._pace, self._probing = setup, pace, probing
+        places.builtins, self._places = self._places.builtins, places
+        self._patience, self._vain_s = 1.0, 0.0
+        self.unusable, self.may_recover = "", False
+        talk = self.talk
+        if talk is None:
+            return
+        try:
+            talk.client.timeout_s, talk.client.deadline = setup.timeout_s, time.monotonic() + setup.timeout_s
+            talk.notified(talk.client.poll(0.0))  # what it has said meanwhile
+            if changes:
+                root = setup.root
+                events = [{"uri": path_to_uri(os.path.normpath(f"{root}/{path}")), "type": kind} for path, kind in changes.items()]
+                talk.session.notify(b"workspace/didChangeWatchedFiles", msgspec.json.encode({"changes": events}))
+                talk.flush()
+            self._is_renewed = True
+            if self._waits and any(kind != FileChangeType.CHANGED for kind in changes.values()):
+                places.builtins = ask_builtins(talk, setup)  # a new file may be in the place of a module
+        except (ServerError, LimitReached) as error:
+            log.info("kept server is replaced: %s", error)
+            self.stop(polite=False)
+        self._waits = False
+
+    def _is_believed(self, talk: Conversation) -> bool:
+        """Whether the one that runs knows the tree as it is, which one that has stayed must show once; else it is ended."""
+        if not self._is_renewed:
+            return True
+        self._is_renewed = False
+        try:
+            if not self._setup.fresh:
+                probes = self._probing.probes()
+                self._probing.open(talk, probes)
+                talk.await_signal(hear=lambda seconds: heard(talk, talk.client.poll(seconds), set()))
+                self._probing.await_proof(talk, probes, set(), self._setup.timeout_s)
+            self._say(Started(setup=self._number, memory_bytes=self._footprint.at_start))
+        except ServerError as error:
+            log.info("kept server is replaced: %s", error)
+            self.stop(polite=False)
+            return False
+        return True
+
     def stop(self, *, polite: bool = True) -> None:
         """Ends the server, if one runs."""
         if self.talk is not None:
             self.talk.client.close(polite=polite)
             self.talk = None
+        self._is_renewed = self._waits = False
         self._state = next_server(self._state, ServerEvent.ENDED)
 
     def be_patient(self) -> None:
