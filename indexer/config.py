@@ -75,6 +75,7 @@ class Config:
     trusted_keys: public keys (lines of OpenSSH, or files of them), one of which must have signed an artifact that is imported; empty =
         any artifact is read as an attacker's. What the user has set, no project replaces.
     daemon_idle_s: how long servers that questions have started stay warm after the last question; 0: no background process is used.
+    worker_idle_s: how long the worker of a process that keeps an index fresh stays after a refresh, with its servers; 0: it ends with that.
     tests: further patterns of test files; not_tests: patterns that look like tests and are none.
     trust: what servers may execute of the repository: none, deps or full (`indexer.model.Trust`). A project may lower it, never raise it.
     readable: folders that servers may read beside the workspace and what they need, below full trust. The user's word only.
@@ -112,6 +113,7 @@ class Config:
     cache_remote: str = ""
     trusted_keys: tuple[str, ...] = ()
     daemon_idle_s: float = 900.0
+    worker_idle_s: float = 600.0
     tests: tuple[str, ...] = ()
     not_tests: tuple[str, ...] = ()
     trust: Trust = Trust.NONE
@@ -144,7 +146,7 @@ _TYPES = {name: kind for name, kind in get_type_hints(Config).items() if name no
 
 _DEFAULTS: dict[str, Any] = {item.name: item.default for item in fields(Config)}
 
-_USERS = frozenset({"trusted_keys", "daemon_idle_s"})
+_USERS = frozenset({"trusted_keys", "daemon_idle_s", "worker_idle_s"})
 """Settings of which the user's word holds against the project's: a project must not talk its way around them."""
 
 _USERS_ONLY = frozenset({"readable", "fetch", "allow_folders"})
@@ -380,6 +382,7 @@ def _check(config: Config) -> None:
         ("max_file_bytes", 1, 10_000_000),
         ("cross_check", 0.0, 1.0),
         ("daemon_idle_s", 0.0, 86_400.0),
+        ("worker_idle_s", 0.0, 86_400.0),
         ("min_resolved", 0.0, 100.0),
         ("max_file_depth", 0, 10**9),
         ("max_file_questions", 0, 10**9),

@@ -79,6 +79,7 @@ def watch(quiet: bool) -> None:
     from indexer.errors import LspidxError
     from indexer.store.generations import FOLDER, Home
     from query.cli import progress
+    from query.upkeep.recrawl import Stay
 
     class Filter(watchfiles.DefaultFilter):
         ignore_dirs = (*watchfiles.DefaultFilter.ignore_dirs, FOLDER)
@@ -88,16 +89,21 @@ def watch(quiet: bool) -> None:
     def refresh() -> None:
         try:
             with progress.watcher(quiet=True) as watcher:
-                made = crawl(root, load_config(root, remembered=Home(root).flags()), watcher)
+                config = load_config(root, remembered=Home(root).flags())
+                made = crawl(root, config, watcher, kept=stay.of(root, config))
         except LspidxError as error:  # a file half written, a server that is being installed: the next change tries again
             echo(click.style(f"not refreshed: {one_line(str(error))}", fg="yellow"), err=True)
             return
         if not (quiet and made.up_to_date):
             echo(progress.summary(made), err=True)
 
-    for is_changed in _changes(root, Filter()):
-        if is_changed:
-            refresh()
+    stay = Stay()
+    try:
+        for is_changed in _changes(root, Filter()):
+            if is_changed:
+                refresh()
+    finally:
+        stay.close()
 
 
 def _changes(root: Path, only: watchfiles.DefaultFilter) -> Iterator[bool]:

@@ -39,7 +39,7 @@ from query.skills.session import Phases
 from query.surface.budget import Measure, bounded, kept, to_json
 from query.surface.registry import Tool, call, load
 from query.upkeep.keeping import LONGEST_WAIT_S, MOST_FILES, Keeper
-from query.upkeep.recrawl import recrawl
+from query.upkeep.recrawl import Stay, recrawl
 
 if TYPE_CHECKING:
     from query.upkeep.first import First
@@ -82,6 +82,7 @@ class Service:
         self._questions = 0
         self._watch: Watch | None = None
         self._keeper = Keeper(self.refresh, patience_s) if keeps_fresh else None
+        self._stay = Stay() if keeps_fresh else None
         self._first = first
         self._refreshing = threading.Lock()
         self._lock = threading.Lock()
@@ -337,6 +338,8 @@ class Service:
         """Ends the servers that were started for this service, and the refresh that is under way."""
         if self._keeper is not None:
             self._keeper.close()
+        if self._stay is not None:
+            self._stay.close()
         with self._lock:
             servers, self._servers = self._servers, None
             watch, self._watch = self._watch, None
@@ -394,7 +397,7 @@ class Service:
             tree = drift(index)
             if tree.checked and not tree.paths and not moved(index) and not index.meta.get("partial"):
                 return False
-            recrawl(index.root, index.home.flags(), progress, session=self._session())
+            recrawl(index.root, index.home.flags(), progress, session=self._session(), stay=self._stay)
             return True
 
 
