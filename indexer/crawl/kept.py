@@ -98,9 +98,8 @@ class Kept:
             return setups
         changes = changed(known, basis)
         fits = [_fits(one, before, number, known, basis, changes) for number, one in enumerate(setups)]
-        log.info(
-            "kept worker goes on: changes=%d servers=%s", len(changes), [one.server for one, fit in zip(setups, fits, strict=True) if fit]
-        )
+        stay = "|".join(one.server for one, fit in zip(setups, fits, strict=True) if fit)
+        log.info("kept worker goes on: changes=%d servers=%s", len(changes), stay)
         return Renew(setups=setups, stays=fits, changes=changes if any(fits) else {})
 
     def take_back(self, worker: Worker, basis: Basis) -> bool:
