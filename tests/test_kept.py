@@ -70,7 +70,7 @@ def test_random_edits_are_found_as_by_a_new_worker(language: str, kept: Kept, tm
     _crawl(root, kept)
     worker = kept.pid
     assert worker
-    servers = _below(worker)
+    servers, told = _below(worker), 0
     for number in range(EDITS):
         kinds = [kept_trees.KINDS[number % 5], *([chance.choice(kept_trees.KINDS)] if chance.random() < 0.3 else [])]
         before = write(made)
@@ -83,9 +83,12 @@ def test_random_edits_are_found_as_by_a_new_worker(language: str, kept: Kept, tm
             files = {**files, **{path: text for path, text in before.items() if path in files}}
         _replace_tree(root, files)
         done = _crawl(root, kept)
+        assert set(done.manifest["went_on"].values()) <= {"ahead" if language == "python" else "stays"}
+        told += bool(done.manifest["went_on"])
         print(f"{language} {number} {'+'.join(kinds)}: crawled {done.manifest['crawled']} of {done.manifest['counts']['documents']}")
         _assert_as_from_nothing(root, tmp_path / "clean")
     assert kept.pid == worker
+    assert told > EDITS // 2
     if language != "python":
         assert _below(worker) == servers
 

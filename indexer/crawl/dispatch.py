@@ -123,6 +123,9 @@ class Work:
         self.server_info: dict[int, Hello] = {}
         """By number of the group."""
 
+        self.went_on: dict[str, str] = {}
+        """By key of the group, servers that were there before this crawl: `stays` or `ahead`."""
+
         self.on_unit: Callable[[int, int], None] = nobody_waits
         """Told, when a unit is finished and on the disk, how many documents have been answered without loss, and of how many."""
         self._answered = 0
@@ -306,6 +309,8 @@ class Work:
             self._watcher.expect(self._estimate.left_s(), self._estimate.waits_for())
         elif isinstance(report, Started):
             self._bound(report)
+            if report.went_on:
+                self.went_on[self._groups[report.setup].key] = report.went_on
         elif isinstance(report, Hello):
             if report.setup not in self.server_info:
                 self.server_info[report.setup] = report

@@ -151,10 +151,14 @@ class Hello(msgspec.Struct, kw_only=True, tag=True):
 
 
 class Started(msgspec.Struct, kw_only=True, tag=True):
-    """A server of setup number `setup` is ready, and takes so much memory with all that it has started."""
+    """A server of setup number `setup` is ready, and takes so much memory with all that it has started.
+
+    went_on: one that has been there since the crawl before: it stays, or was started ahead; empty for a new one.
+    """
 
     setup: int
     memory_bytes: int
+    went_on: Literal["", "stays", "ahead"] = ""
 
 
 class Progress(msgspec.Struct, kw_only=True, tag=True):

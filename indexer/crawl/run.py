@@ -293,6 +293,7 @@ class _Run:
         manifest = account.manifest(made.counts, made.resolution)
         state = state_of(self.home, work, found, made, plan.tree, recipe=plan.recipe, common=plan.common)
         manifest |= {"shards": state.shards, "ingredients": plan.common, "recipes": plan.tree.recipes, "facts": facts_of(state, account)}
+        manifest["went_on"] = work.went_on
         self.states.save(state)
         manifest["database"] = damage.measured(made.database)
         generation = self.home.publish(made.database, account.number, damage.manifest_bytes(manifest))

@@ -232,7 +232,8 @@ class Server:
                 self._probing.open(talk, probes)
                 talk.await_signal(hear=lambda seconds: heard(talk, talk.client.poll(seconds), set()))
                 self._probing.await_proof(talk, probes, set(), self._setup.timeout_s)
-            self._say(Started(setup=self._number, memory_bytes=self._footprint.at_start))
+            word = "ahead" if self._setup.fresh else "stays"
+            self._say(Started(setup=self._number, memory_bytes=self._footprint.at_start, went_on=word))
         except ServerError as error:
             log.info("kept server is replaced: %s", error)
             self.stop(polite=False)
