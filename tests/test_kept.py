@@ -187,6 +187,21 @@ def test_other_settings_are_for_another_server(root: Path, kept: Kept, tmp_path:
     _assert_as_from_nothing(root, tmp_path / "clean")
 
 
+def test_folders_that_were_made_anew_are_for_another_server(root: Path, kept: Kept, tmp_path: Path) -> None:
+    """What a fence lets a server see are the folders that were there when it was started, whatever lies at their paths by now."""
+    _crawl(root, kept)
+    worker = kept.pid
+    _await(lambda: bool(_below(worker)))
+    ahead = _below(worker)
+    moved = root / ".lspidx/cache"
+    moved.rename(root / ".lspidx/scratch/before")
+    moved.mkdir()
+    _edit(root, 1)
+    assert _crawl(root, kept).manifest["went_on"] == {}
+    assert not ahead & _below(worker)
+    _assert_as_from_nothing(root, tmp_path / "clean")
+
+
 def test_it_is_replaced_after_many_crawls(root: Path, kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kept_module, "_MOST_CRAWLS", 2)
     pids: list[int] = []

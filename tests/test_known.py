@@ -232,7 +232,7 @@ def test_some_are_kept_for_some_days_and_no_two_of_the_same(root: Path, monkeypa
         os.utime(root / PRICE)
         crawl_with_ty(root)
     assert len(home.generations()) == 8
-    assert len({generations._facts_of(file) for file in home.generations()[1:]}) == 7
+    assert len({generations._said_of(file).facts for file in home.generations()[1:]}) == 7
     old = time.time() - 8 * 86_400
     for file in home.generations()[2:5]:
         os.utime(file, (old, old))
@@ -249,13 +249,25 @@ def test_some_are_kept_for_some_days_and_no_two_of_the_same(root: Path, monkeypa
     assert len(home.generations()) == 2
 
 
+def test_a_committed_tree_is_known_after_many_edits(root: Path, merges: list[Path]) -> None:
+    """One edits, and in the end throws all of it away; the merges are those of the edits."""
+    git(root, "checkout", "-q", "-b", "other")
+    for number in range(11):
+        _write(root, PRICE, FILES[PRICE] + f"\nMORE = {number}\n")
+        crawl_with_ty(root)
+    assert len(merges) == 11
+    git(root, "checkout", "-q", "--", ".")
+    back = crawl_with_ty(root)
+    assert (len(merges), back.manifest["crawled"], back.manifest["dirty"]) == (11, 0, False)
+
+
 def test_a_manifest_that_is_no_manifest_is_none_of_a_known_tree(root: Path) -> None:
     home = Home(root)
     _edited_and_back(root)
     other = next(file for file in home.generations() if file != home.current())
     for text in ("", "[]", '{"facts": 3}', "[" * 100_000):
         plain_files.write_whole(other.with_suffix(".json"), text.encode())
-        assert generations._facts_of(other) in ("", "3")
+        assert generations._said_of(other).facts in ("", "3")
         with home.locked():
             home.clean()
     assert crawl_with_ty(root).manifest["crawled"] == 0

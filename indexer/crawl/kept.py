@@ -21,11 +21,13 @@ import subprocess
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import msgspec
 
 from indexer.crawl.messages import Renew, Setup
 from indexer.crawl.process import Worker
+from indexer.folders import identity_of
 from indexer.lsp.enums import FileChangeType
 
 log = logging.getLogger(__name__)
@@ -59,7 +61,7 @@ class Kept:
         self._idle_s = idle_s
         self._lock = threading.Lock()
         self._worker: Worker | None = None
-        self._setups: list[Setup] = []
+        self._started: list[_Started] = []
         self._basis = Basis()
         self._crawls = 0
         self._timer: threading.Timer | None = None
@@ -81,7 +83,7 @@ class Kept:
             worker.kill()
             worker = None
         if worker is None:
-            self._setups, self._basis, self._crawls = [], Basis(), 0
+            self._started, self._basis, self._crawls = [], Basis(), 0
             # Another mark than that of workers that end with their crawl: the next one looks for what those have left.
             mark = f"{run}-kept-{os.getpid()}-{next(_NUMBERS)}"
             worker = Worker(0, mark) if self._is_closed else self._starter.submit(Worker, 0, mark).result()
@@ -92,12 +94,12 @@ class Kept:
 
     def first_word(self, setups: list[Setup], basis: Basis) -> Renew | list[Setup]:
         """What a lent worker is told before its first job."""
-        before, known = self._setups, self._basis
-        self._setups = setups
+        before, known = self._started, self._basis
+        self._started = [_Started(one, grounds(one)) for one in setups]
         if not before:
             return setups
         changes = changed(known, basis)
-        fits = [_fits(one, before, number, known, basis, changes) for number, one in enumerate(setups)]
+        fits = [_fits(one, before, number, known, basis, changes) for number, one in enumerate(self._started)]
         stay = "|".join(one.server for one, fit in zip(setups, fits, strict=True) if fit)
         log.info("kept worker goes on: changes=%d servers=%s", len(changes), stay)
         return Renew(setups=setups, stays=fits, changes=changes if any(fits) else {})
@@ -155,13 +157,30 @@ def changed(before: Basis, after: Basis) -> dict[str, int]:
     return dict(sorted(found.items()))
 
 
-def _fits(setup: Setup, before: Sequence[Setup], number: int, known: Basis, basis: Basis, changes: Mapping[str, int]) -> bool:
-    """Whether a server that was started for this setup then may be asked now, once it is told of the changes."""
+class _Started(NamedTuple):
+    """What a server is started for. grounds: see below."""
+
+    setup: Setup
+    grounds: tuple[str, ...]
+
+
+def grounds(setup: Setup) -> tuple[str, ...]:
+    """Which files and folders of the machine those are that a server works in, is fenced to and runs: a fence holds to what was there, and
+    a folder that was made anew is another one.
+    """
+    held = setup.confinement
+    fenced = [*held.run, *held.read, *held.write, *held.names] if held is not None else []
+    return tuple(identity_of(place) for place in (setup.root, *setup.folders, *setup.command[:1], *fenced))
+
+
+def _fits(one: _Started, before: Sequence[_Started], number: int, known: Basis, basis: Basis, changes: Mapping[str, int]) -> bool:
+    """Whether a server that was started for `before[number]` may be asked for this one, once it is told of the changes."""
     if number >= len(before) or number >= len(known.recipes) or len(changes) > _MOST_CHANGES:
         return False
-    is_the_same = msgspec.structs.replace(setup, probes=[]) == msgspec.structs.replace(before[number], probes=[])
-    told = changes.keys() & (known.told | basis.told)
-    return is_the_same and known.recipes[number] == basis.recipes[number] and known.others == basis.others and not told
+    then = before[number]
+    is_the_same = msgspec.structs.replace(one.setup, probes=[]) == msgspec.structs.replace(then.setup, probes=[])
+    is_the_same = is_the_same and one.grounds == then.grounds and known.recipes[number] == basis.recipes[number]
+    return is_the_same and known.others == basis.others and not changes.keys() & (known.told | basis.told)
 
 
 def _end(worker: Worker | None) -> None:

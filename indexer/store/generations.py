@@ -34,7 +34,7 @@ import stat
 import time
 from collections.abc import Generator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from indexer import plain_files
 from indexer.errors import Damaged, Locked, NoIndex, UnsafeIndex
@@ -47,9 +47,10 @@ FOLDER = ".lspidx"
 GONE = "it is not there"
 _KEEP = 2
 _KEEP_MORE = 6
+_KEEP_COMMITTED = 3
 _KEEP_BYTES = 256_000_000
 _KEEP_S = 7 * 86_400
-"""Beyond the newest: so many, of different facts, with so many bytes in all, of the last seven days."""
+"""Beyond the newest: so many, of different facts, with so many bytes in all, of the last seven days; so many of committed trees first."""
 
 _GENERATION = re.compile(r"gen-\d+\.duckdb")
 _RECIPE = re.compile(r"[0-9a-f]{16}")
@@ -344,18 +345,25 @@ class Home:
         return [file for _, _, file in sorted(found, reverse=True)]
 
     def _kept(self) -> list[Path]:
-        """What `clean` leaves of the generations."""
+        """What `clean` leaves of the generations: of those beyond the newest first some of committed trees, to which one goes back."""
         files = self.generations()
-        kept, seen = files[:_KEEP], {_facts_of(file) for file in files[:_KEEP]} | {""}
+        said = {file: _said_of(file) for file in files}
+        rest = files[_KEEP:]
+        committed = [file for file in rest if said[file].is_committed][:_KEEP_COMMITTED]
+        kept, seen = files[:_KEEP], {said[file].facts for file in files[:_KEEP]} | {""}
         bytes_left, oldest = _KEEP_BYTES, time.time() - _KEEP_S
-        for file in files[_KEEP:]:
+        for file in [*committed, *(file for file in rest if file not in committed)]:
             status = file.lstat()
-            facts = _facts_of(file) if status.st_mtime > oldest else ""
+            facts = said[file].facts if status.st_mtime > oldest else ""
             if facts not in seen and status.st_size <= bytes_left and len(kept) < _KEEP + _KEEP_MORE:
                 bytes_left -= status.st_size
                 seen.add(facts)
                 kept.append(file)
         return kept
+
+    def recipes(self) -> set[str]:
+        """Of the trees whose generations are here, by their manifests' word."""
+        return {_said_of(file).recipe for file in self.generations()} - {""}
 
     def _remove_leftovers(self) -> None:
         for remove in (plain_files.remove_files, plain_files.remove_folders):
@@ -363,13 +371,23 @@ class Home:
         plain_files.remove_files(self.databases, plain_files.LEFTOVER)
 
 
-def _facts_of(generation: Path) -> str:
-    """What its manifest says its tables are made of; empty where it says nothing. Good enough to choose what to keep, no proof of it."""
+class _Said(NamedTuple):
+    """What the manifest of a generation says; nothing where it cannot be read. Good enough to choose what to keep, no proof of anything."""
+
+    facts: str = ""
+    recipe: str = ""
+    is_committed: bool = False
+
+
+def _said_of(generation: Path) -> _Said:
     try:
         found = json.loads(plain_files.read(generation.with_suffix(".json")) or b"{}")
     except (ValueError, RecursionError):
-        return ""
-    return str(found.get("facts", "")) if isinstance(found, dict) else ""
+        return _Said()
+    if not isinstance(found, dict):
+        return _Said()
+    is_committed = bool(found.get("commit")) and found.get("dirty") is False
+    return _Said(str(found.get("facts", "")), str(found.get("recipe", "")), is_committed)
 
 
 def _sync(path: Path) -> None:

@@ -207,7 +207,8 @@ class States:
 
     def collect(self, keep: int = _KEPT) -> tuple[int, int]:
         """Forgets what is damaged or a stranger's and all but the newest states, and removes the shards of none. The published tree's
-        stays: by the times of files alone, a clock that was put back would make it the oldest.
+        stays: by the times of files alone, a clock that was put back would make it the oldest. So do those of which an index is here,
+        unless fewer are to be kept than usual.
 
         Returns the number of files and of bytes that went.
         """
@@ -217,7 +218,8 @@ class States:
             known = {self._place(state.recipe).name: state for state in self._all(is_ours=True)}
         present = self._place(str(self._home.manifest().get("recipe", ""))).name
         newest = [name for name in known if name != present][: keep - (present in known)]
-        kept = {name: known[name] for name in [*newest, *([present] if present in known else [])]}
+        needed = {self._place(recipe).name for recipe in self._home.recipes()} if keep == _KEPT else set[str]()
+        kept = {name: known[name] for name in known if name in newest or name == present or name in needed}
         plain_files.remove_files(self._home.states, _STATE, keep=kept)
         used = {f"{name}.parquet" for state in kept.values() for name in state.shards}
         return plain_files.remove_files(self._home.shards, _SHARD, keep=used)
