@@ -232,17 +232,8 @@ def _server_problems(server: ServerSpec) -> Iterator[str]:
             yield f"does not say how '{item.what}' is kept from happening below its level"
     places = [place.at for place in server.places.values()]
     overlays = [[item.below, item.at] for item in server.executes]
-    values = [
-        server.command,
-        server.options,
-        server.settings,
-        server.live,
-        server.environment,
-        server.private,
-        server.writes,
-        overlays,
-        places,
-    ]
+    own = [server.command, server.options, server.settings, server.live, server.environment, server.private, server.writes]
+    values = [*own, overlays, places]
     for name in sorted(set(_PLACEHOLDER.findall(msgspec.json.encode(values).decode())) - PLACEHOLDERS):
         yield f"has an unknown placeholder '{{{name}}}'{_nearest(name, PLACEHOLDERS)}"
 
