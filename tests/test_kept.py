@@ -127,7 +127,7 @@ def test_a_file_that_takes_the_place_of_a_module_of_the_library_is_seen(root: Pa
         _assert_as_from_nothing(root, tmp_path / "clean")
         for path in files:
             (root / path).unlink()
-        _edit(root, len(path))
+        _edit(root, len(str(files)))
         _crawl(root, kept)
         _assert_as_from_nothing(root, tmp_path / "clean")
 

@@ -232,7 +232,7 @@ def test_some_are_kept_for_some_days_and_no_two_of_the_same(root: Path, monkeypa
         os.utime(root / PRICE)
         crawl_with_ty(root)
     assert len(home.generations()) == 8
-    assert len({generations._said_of(file).facts for file in home.generations()[1:]}) == 7
+    assert len({generations.said_of(file).facts for file in home.generations()[1:]}) == 7
     old = time.time() - 8 * 86_400
     for file in home.generations()[2:5]:
         os.utime(file, (old, old))
@@ -267,7 +267,7 @@ def test_a_manifest_that_is_no_manifest_is_none_of_a_known_tree(root: Path) -> N
     other = next(file for file in home.generations() if file != home.current())
     for text in ("", "[]", '{"facts": 3}', "[" * 100_000):
         plain_files.write_whole(other.with_suffix(".json"), text.encode())
-        assert generations._said_of(other).facts in ("", "3")
+        assert generations.said_of(other).facts in ("", "3")
         with home.locked():
             home.clean()
     assert crawl_with_ty(root).manifest["crawled"] == 0

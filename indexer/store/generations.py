@@ -347,7 +347,7 @@ class Home:
     def _kept(self) -> list[Path]:
         """What `clean` leaves of the generations: of those beyond the newest first some of committed trees, to which one goes back."""
         files = self.generations()
-        said = {file: _said_of(file) for file in files}
+        said = {file: said_of(file) for file in files}
         rest = files[_KEEP:]
         committed = [file for file in rest if said[file].is_committed][:_KEEP_COMMITTED]
         kept, seen = files[:_KEEP], {said[file].facts for file in files[:_KEEP]} | {""}
@@ -363,7 +363,7 @@ class Home:
 
     def recipes(self) -> set[str]:
         """Of the trees whose generations are here, by their manifests' word."""
-        return {_said_of(file).recipe for file in self.generations()} - {""}
+        return {said_of(file).recipe for file in self.generations()} - {""}
 
     def _remove_leftovers(self) -> None:
         for remove in (plain_files.remove_files, plain_files.remove_folders):
@@ -379,7 +379,7 @@ class _Said(NamedTuple):
     is_committed: bool = False
 
 
-def _said_of(generation: Path) -> _Said:
+def said_of(generation: Path) -> _Said:
     try:
         found = json.loads(plain_files.read(generation.with_suffix(".json")) or b"{}")
     except (ValueError, RecursionError):
