@@ -106,9 +106,9 @@ def _edit_files(made: Package, name: str, chance: random.Random, number: int) ->
     if choice == 0 and len(made) > 4:
         del made[name]
     elif choice == 1:
-        made[f"{'sub/' if chance.random() < 0.5 else ''}moved{number}"] = made.pop(name)
+        made[f"{chance.choice(('', 'sub/', f'dir{number}/'))}moved{number}"] = made.pop(name)
     else:
-        fresh = f"{'sub/' if chance.random() < 0.5 else ''}late{number}"
+        fresh = f"{chance.choice(('', 'sub/', f'dir{number}/'))}late{number}"
         made[fresh] = Module([Function(f"fresh_{number}", number)])
         _import(made, fresh, chance.choice(sorted(made)), chance)
         made[fresh].functions[0].calls = _callable(made[fresh])[:1]
@@ -122,6 +122,8 @@ def _edit_files(made: Package, name: str, chance: random.Random, number: int) ->
 def python(made: Package) -> dict[str, str]:
     files = {"app/__init__.py": "", "app/sub/__init__.py": ""}
     for name, module in made.items():
+        if len(name) % 2 and "/" in name:  # the others are in packages without a file of their own
+            files[f"app/{name.partition('/')[0]}/__init__.py"] = ""
         lines = [f"from app.{other.replace('/', '.')} import {one}" for other, one in module.imports]
         for one in module.functions:
             parameters = "x: int, y: int = 1" if one.wide else "x: int"
@@ -167,22 +169,22 @@ def typescript(made: Package) -> dict[str, str]:
 
 
 def go(made: Package) -> dict[str, str]:
-    """A package for the modules at the top, and one for those in `sub`; what is imported of the other package is called by its name."""
+    """A package for each folder; what the one at the top imports of others is called by their names."""
     files = {"go.mod": "module example.com/app\n\ngo 1.21\n"}
     for name, module in made.items():
-        here = "sub" if "/" in name else "app"
-        elsewhere = {one: _title(one) for other, one in module.imports if "/" in other and here == "app"}
-        lines = [f"package {here}", ""]
+        here = name.rpartition("/")[0]
+        elsewhere = {one: other.rpartition("/")[0] for other, one in module.imports if "/" in other and not here}
+        lines = [f"package {here or 'app'}", ""]
         if elsewhere:
-            lines += ['import "example.com/app/sub"', ""]
+            lines += [*(f'import "example.com/app/{other}"' for other in sorted(set(elsewhere.values()))), ""]
         for one in module.functions:
             parameters = "x int, y int" if one.wide else "x int"
             lines += [f"func {_title(one.name)}({parameters}) {'string' if one.text else 'int'} {{", f"\tvalue := {one.number}"]
-            lines += [f"\t{'sub.' if called in elsewhere else ''}{_title(called)}(value)" for called in one.calls]
+            lines += [f"\t{elsewhere[called] + '.' if called in elsewhere else ''}{_title(called)}(value)" for called in one.calls]
             lines += ["\t_ = value", f"\treturn {'`text`' if one.text else 'value'}", "}", ""]
         if module.shape:
             lines += [f"type {module.shape} struct{{}}", "", f"func (s {module.shape}) Area() int {{ return 1 }}", ""]
-        files[f"{'sub/' if here == 'sub' else ''}{name.rpartition('/')[2]}.go"] = "\n".join(lines) + "\n"
+        files[f"{name}.go"] = "\n".join(lines) + "\n"
     return files
 
 

@@ -28,7 +28,7 @@ from indexer.store.generations import Home
 from query.surface.service import Service
 from query.upkeep.recrawl import Stay
 
-EDITS = int(os.environ.get("LSPIDX_KEPT_EDITS", "6"))
+EDITS = int(os.environ.get("LSPIDX_KEPT_EDITS", "5"))
 """Of each language; a line for each is printed, with `pytest -s`."""
 
 SEED = int(os.environ.get("LSPIDX_KEPT_SEED", "1"))
@@ -50,6 +50,8 @@ def _replace_tree(root: Path, files: dict[str, str]) -> None:
     for file in [file for file in root.rglob("*") if file.is_file() and ".lspidx" not in file.parts]:
         if file.relative_to(root).as_posix() not in files:
             file.unlink()
+            if not any(file.parent.iterdir()):
+                file.parent.rmdir()
     write_tree(root, {path: text for path, text in files.items() if not (root / path).exists() or (root / path).read_text("utf-8") != text})
 
 
