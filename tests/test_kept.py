@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import shutil
@@ -237,7 +238,7 @@ def test_it_ends_when_it_is_closed_also_while_it_crawls(root: Path) -> None:
     _edit(root, 1)
     assert _crawl(root, kept).manifest["lost"] == {}
     assert kept.pid == 0
-    assert not [child for child in psutil.Process().children(recursive=True) if WORKER in " ".join(child.cmdline())]
+    assert not _workers()
 
 
 def test_a_crawl_that_is_cut_off_leaves_none(root: Path, kept: Kept) -> None:
@@ -305,11 +306,11 @@ def test_a_service_that_keeps_its_index_fresh_has_one(root: Path) -> None:
             _edit(root, number)
             callers.append(service.ask("find_callers", {"symbol": "core"}).total)
         assert callers == [2, 2, 2]
-        found = [child for child in psutil.Process().children() if WORKER in " ".join(child.cmdline())]
+        found = _workers()
         assert len(found) == 1
     finally:
         service.close()
-    assert not _runs(found[0].pid)
+    assert not _runs(found[0])
     write_tree(root, {"lspidx.toml": ""})
     assert Stay().of(root, Config(worker_idle_s=0.0)) is None
 
@@ -319,6 +320,15 @@ def test_what_has_become_of_documents_is_told_as_it_is() -> None:
     before = Basis(documents={"a": "1 at 1", "b": "1 at 1", "c": "1 at 1"})
     after = Basis(documents={"a": "1 at 1", "b": "1 at 2", "d": "1 at 1"})
     assert kept_module.changed(before, after) == {"b": 2, "c": 3, "d": 1}
+
+
+def _workers() -> list[int]:
+    """Pids of workers that this process has started and that run."""
+    found: list[int] = []
+    for child in psutil.Process().children():
+        with contextlib.suppress(psutil.Error):  # it has ended
+            found += [child.pid] if WORKER in child.cmdline() else []
+    return found
 
 
 def _runs(pid: int) -> bool:
