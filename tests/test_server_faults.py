@@ -16,7 +16,8 @@ from connection_support import FakeConnection, connected
 from support import Watcher, assert_all_ended, crawl_with_fake, fake_server, rows, write_tree
 
 from indexer.config import Config, LanguageConfig
-from indexer.crawl.dispatch import server_memory_mb, worker_count
+from indexer.crawl import dispatch
+from indexer.crawl.dispatch import server_memory_mb, told_memory_mb, worker_count
 from indexer.crawl.plan import groups
 from indexer.crawl.run import Crawl, crawl
 from indexer.drive import client as client_module
@@ -462,6 +463,16 @@ def test_all_shares_together_fit_into_the_memory_of_the_run(memory_mb: int, jobs
         assert 1 <= count <= (jobs or 8)
         assert 250 + count * (70 + server_mb) <= memory_mb
         assert server_mb >= 180
+
+
+def test_a_server_may_take_its_part_of_the_machine_unless_somebody_has_said_a_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dispatch, "machine_memory_mb", lambda: 20_000)
+    gopls, own = server_spec("gopls"), LanguageConfig()
+    assert told_memory_mb(Config(), own, gopls, 2) == 6_000
+    for config, settings in ((Config(memory_mb=2_000), own), (Config(server_memory_mb=900), own), (Config(), LanguageConfig(memory_mb=700))):
+        assert told_memory_mb(config, settings, gopls, 2) == server_memory_mb(config, settings, gopls, 2) < 2_000
+    monkeypatch.setattr(dispatch, "machine_memory_mb", lambda: 4_000)
+    assert told_memory_mb(Config(), own, gopls, 2) == server_memory_mb(Config(), own, gopls, 2), "never less than what it is replaced at"
 
 
 def test_content_that_was_modified_is_asked_about_again(crawl_with: CrawlWith) -> None:

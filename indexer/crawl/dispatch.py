@@ -243,8 +243,9 @@ class Work:
     def _setup(self, item: Group, jobs: int) -> Setup:
         spec, config, own = item.server.spec, self._config, item.settings
         memory_bytes = server_memory_mb(config, own, spec, jobs) * 1_000_000
+        told_bytes = told_memory_mb(config, own, spec, jobs) * 1_000_000
         threads = max(1, processors() // jobs)
-        start = launch(item, self._home, self._folders, config, threads=threads, note=self._watcher.note, memory_bytes=memory_bytes)
+        start = launch(item, self._home, self._folders, config, threads=threads, note=self._watcher.note, memory_bytes=told_bytes)
         return Setup(
             root=str(self._home.root),
             folders=[str(folder.path) for folder in self._folders],
@@ -271,7 +272,7 @@ class Work:
                 load_s=config.max_load_s,
             ),
             memory_bytes=memory_bytes,
-            may_exceed=not (own.memory_mb or config.server_memory_mb or config.memory_mb),  # a number that was given holds
+            may_exceed=not _is_given(config, own),
             ready=spec.ready,
             ready_title=spec.ready_title,
             ready_method=spec.ready_method,
@@ -394,6 +395,20 @@ def server_memory_mb(config: Config, own: LanguageConfig, spec: ServerSpec, jobs
     if config.memory_mb:
         memory_mb = min(memory_mb, max(_LEAST_SERVER_MEMORY_MB, (config.memory_mb - PARENT_MEMORY_MB) // jobs) - _WORKER_MEMORY_MB)
     return memory_mb
+
+
+def told_memory_mb(config: Config, own: LanguageConfig, spec: ServerSpec, jobs: int) -> int:
+    """What one of `jobs` servers is told that it may take, where it can be told: its part of what the machine bears, if that is more.
+
+    One that is told less than what it holds collects garbage for half of its time, and comes to no less for it (ADR 0018).
+    """
+    memory_mb = server_memory_mb(config, own, spec, jobs)
+    return memory_mb if _is_given(config, own) else max(memory_mb, servers_memory_mb(config) // jobs)
+
+
+def _is_given(config: Config, own: LanguageConfig) -> bool:
+    """Whether somebody has said what servers may take; then that holds."""
+    return bool(own.memory_mb or config.server_memory_mb or config.memory_mb)
 
 
 def _load_store() -> None:
