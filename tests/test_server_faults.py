@@ -469,7 +469,11 @@ def test_a_server_may_take_its_part_of_the_machine_unless_somebody_has_said_a_nu
     monkeypatch.setattr(dispatch, "machine_memory_mb", lambda: 20_000)
     gopls, own = server_spec("gopls"), LanguageConfig()
     assert told_memory_mb(Config(), own, gopls, 2) == 6_000
-    for config, settings in ((Config(memory_mb=2_000), own), (Config(server_memory_mb=900), own), (Config(), LanguageConfig(memory_mb=700))):
+    for config, settings in (
+        (Config(memory_mb=2_000), own),
+        (Config(server_memory_mb=900), own),
+        (Config(), LanguageConfig(memory_mb=700)),
+    ):
         assert told_memory_mb(config, settings, gopls, 2) == server_memory_mb(config, settings, gopls, 2) < 2_000
     monkeypatch.setattr(dispatch, "machine_memory_mb", lambda: 4_000)
     assert told_memory_mb(Config(), own, gopls, 2) == server_memory_mb(Config(), own, gopls, 2), "never less than what it is replaced at"

@@ -249,7 +249,7 @@ class ServerProcess:
         return pages * os.sysconf("SC_PAGE_SIZE")
 
     def processor_s(self) -> float:
-        """Seconds of processors that it has taken, and the children that run or that it has waited for; 0 where the system does not tell."""
+        """Seconds of processors that it and its children, those that have ended too, have taken; 0 where the system does not tell."""
         ticks = 0
         for pid in (self.pid, *_descendants(self.pid)):
             with contextlib.suppress(OSError, ValueError, IndexError):
