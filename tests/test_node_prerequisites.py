@@ -252,6 +252,19 @@ def test_types_are_brought_for_what_has_none_of_its_own(tmp_path: Path) -> None:
     assert json.loads(bring.files["package.json"])["optionalDependencies"] == asked
 
 
+@pytest.mark.parametrize(("name", "types"), [("react-scripts", "jest"), ("jest", "jest"), ("qunit", "")])
+def test_declarations_of_what_brings_jest_say_nothing_of_its_globals(tmp_path: Path, name: str, types: str) -> None:
+    """Both packages have types of their own; qunit's declare the names of its tests, too."""
+    made = look(tmp_path, {"package.json": manifest(devDependencies={name: "^4"}), "a.js": "it(1);\n"})
+    made = msgspec.structs.replace(made, languages=frozenset({"javascript"}))
+    here = made.fetched_here / "node" / "node_modules" / name
+    write_tree(here, {"package.json": '{"types": "index.d.ts"}', "index.d.ts": ""})
+    asked = [
+        json.loads(step.files["package.json"]).get("optionalDependencies", {}) for step in node.steps(made) if step.cwd.name == ".types"
+    ]
+    assert [list(one) for one in asked] == ([[f"@types/{types}"]] if types else [])
+
+
 def test_types_that_are_not_to_be_had_are_not_asked_for_again(tmp_path: Path) -> None:
     """npm leaves an optional package out that it does not find; what a manifest asks for later is asked for with the rest."""
     made = msgspec.structs.replace(look(tmp_path, SCRIPTS), languages=frozenset({"javascript"}))

@@ -101,7 +101,7 @@ def test_only_a_name_that_nothing_in_its_file_binds_is_said_to_be_bound_nowhere(
     with open_index(root) as index:
         told = {
             path: {(item.name, item.line + 1): kind for item, kind in zip(found, _kinds_of(index, path, found, has_star), strict=True)}
-            for path, _, has_star, found in unresolved._files(index, "python")
+            for path, _, has_star, found in unresolved.open_in_files(index, "python")
         }
     lines = {line: number for number, line in enumerate(BOUND.split("\n"), 1)}
     by_kind: dict[str, set[str]] = {}

@@ -31,8 +31,8 @@ def reasons(index: Index) -> list[dict[str, Any]]:
 
     `language`; `share` and `count` of what is unresolved; `naming_nothing`: the part of it that names nothing that was to be found, since
     the build leaves it out or its file binds it nowhere; `behind_imports`: the part that lies in files with unresolved imports; `folder`
-    and `in_folder`: a part of the tree that has much of it; `kinds`: shares of what was looked at, which is all up to a number (`looked_at`)
-    and but for files that have changed.
+    and `in_folder`: a part of the tree that has much of it; `kinds`: shares of what was looked at, which is all (`looked_at`) up to a
+    number, but for files that have changed.
     """
     found: list[dict[str, Any]] = []
     resolution: dict[str, dict[str, int]] = index.manifest().get("resolution") or {}
@@ -123,7 +123,7 @@ _OPEN = f"""
 def _kinds(index: Index, language: str) -> Counter[Kind]:
     """How many of each; without what lies in files that have changed."""
     record, sources, counted = record_of(language), Sources(index), Counter[Kind]()
-    for path, is_test, has_star, found in _files(index, language):
+    for path, is_test, has_star, found in open_in_files(index, language):
         text = sources.lines(path)
         if text is not None:
             around = Around(
@@ -135,7 +135,7 @@ def _kinds(index: Index, language: str) -> Counter[Kind]:
     return counted
 
 
-def _files(index: Index, language: str) -> Iterator[tuple[str, bool, bool, list[Open]]]:
+def open_in_files(index: Index, language: str) -> Iterator[tuple[str, bool, bool, list[Open]]]:
     """Path, whether it is a test's, whether it imports all names of a module, what is open in it."""
     rows = index.rows(_OPEN, {"language": language, "most": _MOST})
     for (path, is_test, has_star), group in groupby(rows, key=lambda row: (row[0], row[1], row[9])):
