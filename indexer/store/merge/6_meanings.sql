@@ -37,6 +37,9 @@ FROM (
 JOIN symbol m ON m.container_id = i.class_id AND m.name = i.name AND NOT has_flag(m.flags, 'parameter')
 GROUP BY ALL;
 
+-- Nobody calls a namespace: clangd names what is around a name that its compiler could not parse.
+CREATE TEMP TABLE preprocessed_document AS SELECT doc_id FROM document WHERE language_has(language, 'preprocessed');
+
 CREATE TEMP TABLE resolved AS
 SELECT o.* EXCLUDE (enclosing, symbol, target) REPLACE (
            CASE WHEN s.sym_id IS NULL AND h.sym_id IS NOT NULL THEN evidence('inherited') ELSE o.evidence END::UTINYINT AS evidence),
@@ -47,6 +50,7 @@ FROM raw_occ o
 LEFT JOIN sym_of own ON own.doc_id = o.doc_id AND own.ordinal = o.symbol
 LEFT JOIN target_sym t ON t.doc_id = o.doc_id AND t.ordinal = o.target
 LEFT JOIN symbol s ON s.sym_id = coalesce(own.sym_id, t.sym_id)
+      AND NOT (own.sym_id IS NULL AND has_role(o.roles, 'call') AND is_kind(s.kind, 'namespace') AND o.doc_id IN (FROM preprocessed_document))
 LEFT JOIN below_property p ON p.sym_id = s.sym_id
 LEFT JOIN inherited h ON h.doc_id = o.doc_id AND h.line = o.line AND h.col = o.col
 LEFT JOIN sym_of e ON e.doc_id = o.doc_id AND e.ordinal = o.enclosing;
