@@ -218,7 +218,17 @@ def _look(root: Path) -> Result | None:
             "partial": bool(manifest.get("partial")),
             "environment": manifest.get("environment", ""),
             "servers": {item["name"]: item["version"] for item in manifest.get("servers") or []},
+            "naming_nothing": _naming_nothing(root),
         }
+
+
+def _naming_nothing(root: Path) -> dict[str, float]:
+    """By language with many unresolved identifiers, the part of these of which it is known that they name nothing here."""
+    from query.facts import unresolved
+    from query.facts.index import open_index
+
+    with open_index(root) as index:
+        return {item["language"]: item["naming_nothing"] for item in unresolved.reasons(index)}
 
 
 def _replaced(log: Path) -> int:
