@@ -469,8 +469,8 @@ def test_a_server_that_keeps_to_what_it_is_told_may_take_its_part_of_the_machine
     """Unless somebody has said a number; never less than its entry in the table says, on no machine."""
     monkeypatch.setattr(dispatch, "machine_memory_mb", lambda: 20_000)
     gopls, other, own = server_spec("gopls"), server_spec("clangd"), LanguageConfig()
-    assert gopls.is_told_memory
-    assert not other.is_told_memory
+    assert dispatch.is_told_memory(gopls)
+    assert not dispatch.is_told_memory(other)
     assert server_memory_mb(Config(), own, gopls, 2) == 6_000
     assert server_memory_mb(Config(), own, other, 2) == other.memory_mb
     for config, settings in (

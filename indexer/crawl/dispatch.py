@@ -276,7 +276,7 @@ class Work:
             ),
             memory_bytes=memory_bytes,
             may_exceed=not _is_given(config, own),
-            most_bytes=servers_memory_mb(config) * 1_000_000 if spec.is_told_memory else 0,
+            most_bytes=servers_memory_mb(config) * 1_000_000 if is_told_memory(spec) else 0,
             ready=spec.ready,
             ready_title=spec.ready_title,
             ready_method=spec.ready_method,
@@ -400,11 +400,16 @@ def server_memory_mb(config: Config, own: LanguageConfig, spec: ServerSpec, jobs
     holds it collects garbage for half of its time, and is replaced as soon as it knows the project (ADR 0018).
     """
     memory_mb = own.memory_mb or config.server_memory_mb or spec.memory_mb * (max(1, _MEMORY_SHARES // jobs) if spec.split else 1)
-    if spec.is_told_memory and not _is_given(config, own):
+    if is_told_memory(spec) and not _is_given(config, own):
         memory_mb = max(memory_mb, servers_memory_mb(config) // jobs)
     if config.memory_mb:
         memory_mb = min(memory_mb, max(_LEAST_SERVER_MEMORY_MB, (config.memory_mb - PARENT_MEMORY_MB) // jobs) - _WORKER_MEMORY_MB)
     return memory_mb
+
+
+def is_told_memory(spec: ServerSpec) -> bool:
+    """Whether a server takes a number from us that it keeps to by itself."""
+    return any("{memory}" in value for value in spec.environment.values())
 
 
 def _is_given(config: Config, own: LanguageConfig) -> bool:

@@ -111,11 +111,6 @@ class ServerSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     quirks: list[str] = []
     name: str = ""
 
-    @property
-    def is_told_memory(self) -> bool:
-        """Whether it takes a number from us that it keeps to by itself."""
-        return any("{memory}" in value for value in self.environment.values())
-
 
 class LanguageSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Which files belong to a language; the meaning of each key stands at the top of servers.toml."""
