@@ -393,6 +393,9 @@ def test_what_stands_beside_the_first_project_waits_for_the_next_run_once_a_down
     assert sorted(path.name for path in place.iterdir()) == ["first", "second", "types"]
     assert ["max_fetch_s" in outcome.problem for outcome in outcomes] == [False, False, True, False]
     assert any("'third'" in line and "LSPIDX_MAX_FETCH_S=0" in line for line in said)
+    now[0], again = 0.0, list[str]()
+    fetch([*steps(), *steps()], Trust.NONE, avoid=[], say=again.append, most_s=300.0, clock=iter([0.0, *[400.0] * 9]).__next__)
+    assert sum("is not run" in line for line in again) == 1, "a project is left once"
     now[0] = 0.0
     unbounded = fetch(steps(), Trust.NONE, avoid=[], say=said.append, clock=lambda: now[0])
     assert not any(outcome.problem for outcome in unbounded)

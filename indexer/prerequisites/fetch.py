@@ -17,6 +17,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from pathlib import Path
 
 import msgspec
 
@@ -66,14 +67,14 @@ def fetch(
         most_s: seconds after which no step is begun for a project beside the first; 0 for no limit.
     """
     outcomes: list[Outcome] = []
+    left: set[Path] = set()
     begun = clock()
     for step in steps:
-        if step.is_beside and 0 < most_s < clock() - begun:
-            problem = _LEFT.format(command=" ".join(step.command), most_s=most_s)
-        else:
-            problem = _run(step, trust, avoid, say)
-        if problem:
+        is_left = step.is_beside and 0 < most_s < clock() - begun
+        problem = _LEFT.format(command=" ".join(step.command), most_s=most_s) if is_left else _run(step, trust, avoid, say)
+        if problem and not (is_left and step.cwd in left):  # what would have been tried next there is left with it
             say(f"fetch {step.language}: {problem}")
+        left.update({step.cwd} if is_left else ())
         outcomes.append(Outcome(language=step.language, command=step.command, problem=problem))
     return outcomes
 
