@@ -58,12 +58,13 @@ class Config:
         repository or a hidden folder.
     max_file_bytes: larger files are skipped, and said so.
     max_file_depth: how deeply a file may be nested; one that is deeper is asked nothing, and no server is told its text. 0 = no limit.
-    max_file_questions: asked about one file at most; what is beyond is a gap of that file. 0 = no limit, as with the next four.
+    max_file_questions: asked about one file at most; what is beyond is a gap of that file. 0 = no limit, as with the next five.
     max_unit_questions: asked about the files of one unit (1.2 MB of source, or one file) at most.
     max_file_s, max_unit_s: seconds that a server is waited for because of one file, and of one unit, first loading left out; what then
         has no answers is a gap.
-    max_load_s: seconds that a server may load: for the first documents of a unit, and in all that it was started in vain. Of these six
-        a project may lower each, never raise it.
+    max_load_s: seconds that a server may load: for the first documents of a unit, and in all that it was started in vain.
+    max_fetch_s: seconds after which `fetch` begins no step more for a project beside the first (examples, mostly). Of these seven a
+        project may lower each, never raise it.
     python: interpreter or environment of the project; empty = found.
     source_roots: folders that imports start from, relative to the root; empty = found.
     request_timeout_s: silence after which a server counts as hung; 0 = the server table's.
@@ -103,6 +104,7 @@ class Config:
     max_file_s: float = 180.0
     max_unit_s: float = 900.0
     max_load_s: float = 1_800.0
+    max_fetch_s: float = 300.0
     python: str = ""
     source_roots: tuple[str, ...] = ()
     request_timeout_s: float = 0.0
@@ -152,7 +154,7 @@ _USERS = frozenset({"trusted_keys", "daemon_idle_s", "worker_idle_s"})
 _USERS_ONLY = frozenset({"readable", "fetch", "allow_folders"})
 """Settings that a project cannot make at all."""
 
-LIMITS = frozenset({"max_file_depth", "max_file_questions", "max_unit_questions", "max_file_s", "max_unit_s", "max_load_s"})
+LIMITS = frozenset({"max_file_depth", "max_file_questions", "max_unit_questions", "max_file_s", "max_unit_s", "max_load_s", "max_fetch_s"})
 """Settings that bound what a repository may cost: a project may lower what the user has set, never raise it."""
 
 _LOADED = ("options", "settings", "environment")
@@ -390,6 +392,7 @@ def _check(config: Config) -> None:
         ("max_file_s", 0.0, 86_400.0),
         ("max_unit_s", 0.0, 86_400.0),
         ("max_load_s", 0.0, 86_400.0),
+        ("max_fetch_s", 0.0, 86_400.0),
         ("request_timeout_s", 0.0, 3_600.0),
     ):
         value = getattr(config, name)

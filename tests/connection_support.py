@@ -30,6 +30,9 @@ class FakeConnection:
     def memory_bytes(self) -> int:
         return 0
 
+    def processor_s(self) -> float:
+        return 0.0
+
     def wait(self, timeout_s: float) -> bool:
         return True
 

@@ -120,11 +120,13 @@ def test_a_run_that_loses_a_language_and_exits_with_0_lies() -> None:
 
 
 def test_the_table_has_a_line_per_clone_with_what_the_download_changed() -> None:
-    text = clones_table.to_markdown([result("after", lost=0), result("before", lost=8, unresolved=40)])
+    before = result("before", lost=8, unresolved=40)
+    before["index"]["naming_nothing"] = {"go": 0.75}
+    text = clones_table.to_markdown([result("after", lost=0), before])
     [row] = [line for line in text.splitlines() if line.startswith("| one")]
     assert row == (
         "| one | go 8, python 2 | 0 **lies** → 0 | 1 | 3 | 9 | 8 server_timeout → – | go → – | 1 too_large "
-        "| go 50.0 %, python 0.0 % → go 1.2 %, python 0.0 % | 3 | go: modules | 2 replaced |  |"
+        "| go 50.0 % (12.5), python 0.0 % → go 1.2 %, python 0.0 % | 3 | go: modules | 2 replaced |  |"
     )
     assert "exit codes that lie 1; languages lost in 1: one (go); more than 8 % of the identifiers open in 1: one" in text
     assert "exit codes that lie 0; languages lost in 0; more than 8 % of the identifiers open in 0;" in text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import shlex
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -17,9 +18,11 @@ from indexer.crawl.plan.foreign import is_minified, is_signed, table
 from indexer.crawl.plan.survey import Survey, survey
 from indexer.errors import UsageError
 from indexer.model import FOREIGN, SkipReason
+from indexer.patterns import matches
 from indexer.servers.registry import load_table
 from indexer.text import word_digest, word_digests
 from query.facts.completeness import DEFINITION, Certificate
+from query.facts.gaps import causes
 from query.facts.index import open_index
 from query.facts.names import document_path
 from query.facts.status import status
@@ -430,3 +433,14 @@ def test_a_minified_script_is_told_from_data() -> None:
     assert is_minified(BUNDLE.encode())
     assert not is_minified(b"x = '" + b"QUJD" * 5_000 + b"'\n")
     assert SkipReason.MINIFIED in FOREIGN
+
+
+def test_what_helps_names_each_file_as_a_pattern_that_fits_it_alone():
+    """As a shell takes it; of many files the first few, and how many are left."""
+    paths = ["a b.py", "x[1]*.py", "c.py"]
+    said = causes.not_read("too_slow", paths)
+    assert said.endswith("lspidx index --exclude 'a b.py' --exclude 'x[[]1][*].py' --exclude c.py")
+    given = [word for word in shlex.split(said.partition("leave it out: ")[2]) if not word.startswith("-")][2:]
+    assert [[path for path in [*paths, "x1y.py"] if matches(path, [pattern])] for pattern in given] == [[path] for path in paths]
+    many = causes.not_read("generated", [f"{number}.py" for number in range(8)])
+    assert many.endswith("--include 4.py (and so for 3 more, see: lspidx status)")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import zipfile
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from indexer.go_modules import Version
 from indexer.model import Trust
 from indexer.prerequisites import Look, go
 from indexer.prerequisites.fetch import fetch
-from indexer.servers.registry import load_table
+from indexer.servers.registry import load_table, server_spec
 from indexer.workspace import find_folders
 from query.facts import status
 from query.facts.index import open_index
@@ -388,3 +389,11 @@ def test_a_go_work_that_names_a_module_that_is_not_there_is_not_taken(tmp_path: 
     text = Path(made.variables["GOWORK"]).read_text()
     assert f"\t{root}\n" in text
     assert "gone" not in text
+
+
+def test_a_type_without_a_name_is_no_lost_answer():
+    """gopls says it as an error, for whatever it is asked about: a function's type, a constant of no type."""
+    pattern = re.compile(server_spec("gopls").no_answer)
+    for said in ("cannot find type name(s) from type []func()", "cannot find type name(s) from type untyped int"):
+        assert pattern.search(said)
+    assert not pattern.search("no package metadata for file")

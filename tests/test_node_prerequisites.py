@@ -6,6 +6,7 @@ import json
 import os
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -251,6 +252,19 @@ def test_types_are_brought_for_what_has_none_of_its_own(tmp_path: Path) -> None:
     assert json.loads(bring.files["package.json"])["optionalDependencies"] == asked
 
 
+@pytest.mark.parametrize(("name", "types"), [("react-scripts", "jest"), ("jest", "jest"), ("qunit", "")])
+def test_declarations_of_what_brings_jest_say_nothing_of_its_globals(tmp_path: Path, name: str, types: str) -> None:
+    """Both packages have types of their own; qunit's declare the names of its tests, too."""
+    made = look(tmp_path, {"package.json": manifest(devDependencies={name: "^4"}), "a.js": "it(1);\n"})
+    made = msgspec.structs.replace(made, languages=frozenset({"javascript"}))
+    here = made.fetched_here / "node" / "node_modules" / name
+    write_tree(here, {"package.json": '{"types": "index.d.ts"}', "index.d.ts": ""})
+    asked = [
+        json.loads(step.files["package.json"]).get("optionalDependencies", {}) for step in node.steps(made) if step.cwd.name == ".types"
+    ]
+    assert [list(one) for one in asked] == ([[f"@types/{types}"]] if types else [])
+
+
 def test_types_that_are_not_to_be_had_are_not_asked_for_again(tmp_path: Path) -> None:
     """npm leaves an optional package out that it does not find; what a manifest asks for later is asked for with the rest."""
     made = msgspec.structs.replace(look(tmp_path, SCRIPTS), languages=frozenset({"javascript"}))
@@ -343,6 +357,48 @@ def test_files_of_a_step_are_there_before_it_runs(tmp_path: Path) -> None:
     [outcome] = fetch([step], Trust.NONE, avoid=[], say=lambda text: None)
     assert outcome.problem == ""
     assert (place / "out").read_text() == "seen"
+
+
+def test_what_stands_beside_the_first_project_waits_for_the_next_run_once_a_download_took_long(tmp_path: Path) -> None:
+    """The steps that everything needs are taken all the same: the first project's, and that for types."""
+    lock = json.dumps({"lockfileVersion": 3, "packages": {}})
+    files = {"package.json": manifest(dependencies={"left": "1"}), "package-lock.json": lock, "a.js": "import 'left'\n"}
+    for name, sources in (("a", 1), ("b", 3), ("c", 2)):
+        files |= {
+            f"examples/{name}/package.json": manifest(name=name, dependencies={name: "1"}),
+            f"examples/{name}/package-lock.json": lock,
+            **{f"examples/{name}/{number}.js": "it('x')\n" for number in range(sources)},
+        }
+    made = look(tmp_path / "repo", files)
+    taken = list(node.steps(msgspec.structs.replace(made, languages=frozenset({"javascript"}))))
+    assert [step.cwd.name for step in taken if step.is_beside and "ci" in step.command] == ["b", "c", "a"], "most sources first"
+    assert {step.cwd.name for step in taken if not step.is_beside} == {"node"}
+
+    now, said = [0.0], list[str]()
+    place = tmp_path / "place"
+
+    def steps() -> Iterator[Step]:
+        for name, is_beside in (("first", False), ("second", True), ("third", True), ("types", False)):
+            yield Step(
+                language="javascript",
+                command=[sys.executable, "-c", f"open('{name}', 'w')"],
+                cwd=place,
+                environment={},
+                writes=[place],
+                is_beside=is_beside,
+            )
+            now[0] += 200.0
+
+    outcomes = fetch(steps(), Trust.NONE, avoid=[], say=said.append, most_s=300.0, clock=lambda: now[0])
+    assert sorted(path.name for path in place.iterdir()) == ["first", "second", "types"]
+    assert ["max_fetch_s" in outcome.problem for outcome in outcomes] == [False, False, True, False]
+    assert any("'third'" in line and "LSPIDX_MAX_FETCH_S=0" in line for line in said)
+    now[0], again = 0.0, list[str]()
+    fetch([*steps(), *steps()], Trust.NONE, avoid=[], say=again.append, most_s=300.0, clock=iter([0.0, *[400.0] * 9]).__next__)
+    assert sum("is not run" in line for line in again) == 1, "a project is left once"
+    now[0] = 0.0
+    unbounded = fetch(steps(), Trust.NONE, avoid=[], say=said.append, clock=lambda: now[0])
+    assert not any(outcome.problem for outcome in unbounded)
 
 
 # ---- a hostile author

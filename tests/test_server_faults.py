@@ -16,6 +16,7 @@ from connection_support import FakeConnection, connected
 from support import Watcher, assert_all_ended, crawl_with_fake, fake_server, rows, write_tree
 
 from indexer.config import Config, LanguageConfig
+from indexer.crawl import dispatch
 from indexer.crawl.dispatch import server_memory_mb, worker_count
 from indexer.crawl.plan import groups
 from indexer.crawl.run import Crawl, crawl
@@ -462,6 +463,24 @@ def test_all_shares_together_fit_into_the_memory_of_the_run(memory_mb: int, jobs
         assert 1 <= count <= (jobs or 8)
         assert 250 + count * (70 + server_mb) <= memory_mb
         assert server_mb >= 180
+
+
+def test_a_server_that_keeps_to_what_it_is_told_may_take_its_part_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Unless somebody has said a number; never less than its entry in the table says, on no machine."""
+    monkeypatch.setattr(dispatch, "machine_memory_mb", lambda: 20_000)
+    gopls, other, own = server_spec("gopls"), server_spec("clangd"), LanguageConfig()
+    assert dispatch.is_told_memory(gopls)
+    assert not dispatch.is_told_memory(other)
+    assert server_memory_mb(Config(), own, gopls, 2) == 6_000
+    assert server_memory_mb(Config(), own, other, 2) == other.memory_mb
+    for config, settings in (
+        (Config(memory_mb=2_000), own),
+        (Config(server_memory_mb=900), own),
+        (Config(), LanguageConfig(memory_mb=700)),
+    ):
+        assert server_memory_mb(config, settings, gopls, 2) < 2_000
+    monkeypatch.setattr(dispatch, "machine_memory_mb", lambda: 4_000)
+    assert server_memory_mb(Config(), own, gopls, 2) == 2 * gopls.memory_mb
 
 
 def test_content_that_was_modified_is_asked_about_again(crawl_with: CrawlWith) -> None:

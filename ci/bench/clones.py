@@ -201,7 +201,7 @@ def _look(root: Path) -> Result | None:
             return dict(connection.execute(sql).fetchall())
 
         asked = f"SELECT language, c.status, c.reason FROM coverage c JOIN documents USING (path) WHERE method = '{_DEFINITION}'"
-        return {
+        found: Result = {
             "documents": counts("SELECT language, count(*) FROM documents WHERE status <> 'skipped' GROUP BY ALL ORDER BY ALL"),
             "lost": counts(f"SELECT split_part(reason, ':', 1), count(*) FROM ({asked}) WHERE status = 'lost' GROUP BY ALL ORDER BY ALL"),
             "lost_by_language": counts(f"SELECT language, count(*) FROM ({asked}) WHERE status = 'lost' GROUP BY ALL ORDER BY ALL"),
@@ -219,6 +219,16 @@ def _look(root: Path) -> Result | None:
             "environment": manifest.get("environment", ""),
             "servers": {item["name"]: item["version"] for item in manifest.get("servers") or []},
         }
+    return {**found, "naming_nothing": _naming_nothing(root)}
+
+
+def _naming_nothing(root: Path) -> dict[str, float]:
+    """By language with many unresolved identifiers, the part of these of which it is known that they name nothing here."""
+    from query.facts import unresolved
+    from query.facts.index import open_index
+
+    with open_index(root) as index:
+        return {item["language"]: item["naming_nothing"] for item in unresolved.reasons(index)}
 
 
 def _replaced(log: Path) -> int:

@@ -10,6 +10,9 @@ Result = Mapping[str, Any]
 _MAIN_SHARE = 0.02
 """Languages with a smaller part of the files are summed up."""
 
+_TOLD = 0.05
+"""Of a language's open identifiers: a smaller part that names nothing is not told."""
+
 
 def to_markdown(results: Sequence[Result]) -> str:
     """Cells whose value changed are `before → after`; the goals are counted below."""
@@ -77,11 +80,13 @@ def open_share(result: Result) -> float | None:
 
 
 def _open(result: Result) -> str:
-    """Of the languages that matter, the one with most identifiers first."""
+    """Of the languages that matter, the one with most identifiers first; in brackets without what is known to name nothing."""
+    nothing: Mapping[str, float] = _index(result).get("naming_nothing", {})
     ordered = sorted(_index(result).get("resolution", {}).items(), key=lambda item: -item[1]["identifiers"])
     total = sum(item["identifiers"] for _, item in ordered)
     return ", ".join(
-        f"{name} {100 * item['unresolved'] / item['identifiers']:.1f} %"
+        f"{name} {(share := 100 * item['unresolved'] / item['identifiers']):.1f} %"
+        + (f" ({share * (1 - nothing[name]):.1f})" if nothing.get(name, 0.0) >= _TOLD else "")
         for name, item in ordered
         if item["identifiers"] and item["identifiers"] >= _MAIN_SHARE * total
     )

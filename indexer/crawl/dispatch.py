@@ -62,6 +62,9 @@ _LEAST_SERVER_MEMORY_MB = 250
 _LARGE_PROJECT_BYTES = 4_000_000
 """Of source: above it a server that loads the whole project is started alone at first. Prometheus has 12 MB, gin 1."""
 
+_PERCENT_TOLD = 90
+"""Of the memory above which a server is replaced: what one that can be told so keeps to, since not all that it takes is its to count."""
+
 _GROWS = 2
 """Times what a server takes once it is ready, at most, by the time it has answered."""
 
@@ -249,8 +252,9 @@ class Work:
     def _setup(self, item: Group, jobs: int) -> Setup:
         spec, config, own = item.server.spec, self._config, item.settings
         memory_bytes = server_memory_mb(config, own, spec, jobs) * 1_000_000
+        told_bytes = memory_bytes * _PERCENT_TOLD // 100
         threads = max(1, processors() // jobs)
-        start = launch(item, self._home, self._folders, config, threads=threads, note=self._watcher.note, memory_bytes=memory_bytes)
+        start = launch(item, self._home, self._folders, config, threads=threads, note=self._watcher.note, memory_bytes=told_bytes)
         return Setup(
             root=str(self._home.root),
             folders=[str(folder.path) for folder in self._folders],
@@ -278,7 +282,8 @@ class Work:
                 load_s=config.max_load_s,
             ),
             memory_bytes=memory_bytes,
-            may_exceed=not (own.memory_mb or config.server_memory_mb or config.memory_mb),  # a number that was given holds
+            may_exceed=not _is_given(config, own),
+            most_bytes=servers_memory_mb(config) * 1_000_000 if is_told_memory(spec) else 0,
             ready=spec.ready,
             ready_title=spec.ready_title,
             ready_method=spec.ready_method,
@@ -398,11 +403,27 @@ def worker_count(config: Config, processors: int, size_bytes: int) -> int:
 
 
 def server_memory_mb(config: Config, own: LanguageConfig, spec: ServerSpec, jobs: int) -> int:
-    """Memory above which one of `jobs` servers is replaced; all of them, their workers and we ourselves fit into the run's."""
+    """Memory above which one of `jobs` servers is replaced; all of them, their workers and we ourselves fit into the run's.
+
+    One that keeps to what it is told gets its part of what the machine bears, unless somebody has said a number: with less than what it
+    holds it collects garbage for half of its time, and is replaced as soon as it knows the project (ADR 0018).
+    """
     memory_mb = own.memory_mb or config.server_memory_mb or spec.memory_mb * (max(1, _MEMORY_SHARES // jobs) if spec.split else 1)
+    if is_told_memory(spec) and not _is_given(config, own):
+        memory_mb = max(memory_mb, servers_memory_mb(config) // jobs)
     if config.memory_mb:
         memory_mb = min(memory_mb, max(_LEAST_SERVER_MEMORY_MB, (config.memory_mb - PARENT_MEMORY_MB) // jobs) - _WORKER_MEMORY_MB)
     return memory_mb
+
+
+def is_told_memory(spec: ServerSpec) -> bool:
+    """Whether a server takes a number from us that it keeps to by itself."""
+    return any("{memory}" in value for value in spec.environment.values())
+
+
+def _is_given(config: Config, own: LanguageConfig) -> bool:
+    """Whether somebody has said what servers may take; then that holds."""
+    return bool(own.memory_mb or config.server_memory_mb or config.memory_mb)
 
 
 def _load_store() -> None:

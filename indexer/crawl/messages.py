@@ -31,6 +31,7 @@ class Setup(msgspec.Struct, kw_only=True):
     `recoded` are documents whose texts it must be told (not in UTF-8, or without an ending), relative to the root, with their languages.
     probes: documents from all over the group; where a unit's own are unknown to the server, one of these shows whether it is ready.
     overlays: texts that it is told in place of those of files, by path.
+    most_bytes: what it may take in the midst of a document, if that is less than a few times `memory_bytes`; 0: nobody says so.
     may_exceed: whether a server that loads slowly may take half as much again as `memory_bytes` before it is replaced.
     `unread`: relative path by absolute path of sources of the workspace that are left out.
     stays: whether a server that runs may be told what has become another since, and asked on, in the next crawl of the same process.
@@ -57,6 +58,7 @@ class Setup(msgspec.Struct, kw_only=True):
     limits: Limits
     memory_bytes: int
     may_exceed: bool
+    most_bytes: int
     ready: Literal["initialized", "progress", "notification"]
     ready_title: str
     ready_method: str

@@ -334,7 +334,8 @@ class _Run:
         )
         if self.config.fetch:
             self.watcher.phase("fetch", 0)
-            fetch(prerequisites.steps(look), self.config.trust, avoid=[str(item.path) for item in self.folders], say=self.watcher.note)
+            avoid = [str(item.path) for item in self.folders]
+            fetch(prerequisites.steps(look), self.config.trust, avoid=avoid, say=self.watcher.note, most_s=self.config.max_fetch_s)
         return prerequisites.find(look)
 
     def _others(self) -> Iterator[Home]:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
+from indexer.drive.effort import Effort
 from indexer.drive.process import ServerProcess
 from indexer.drive.texts import Texts
 from indexer.errors import LimitReached, ServerCrashed, ServerError, ServerProtocolError, ServerTimeout, ServerTooLarge
@@ -41,6 +42,7 @@ class Connection(Protocol):
     def exchange(self, outgoing: bytearray, timeout_s: float) -> bytes: ...
     def unpin(self) -> None: ...
     def memory_bytes(self) -> int: ...
+    def processor_s(self) -> float: ...
     def kill(self) -> None: ...
     def wait(self, timeout_s: float) -> bool: ...
 
@@ -89,6 +91,9 @@ class Client:
         self.most_memory_bytes = 0
         """Above it the server is ended, whatever it is doing; 0 for no limit."""
 
+        self.waited_s = 0.0
+        """What the last `wait` counts for."""
+
         self._waiting_since: float | None = None
         self._looked = time.monotonic()
         self._given_up = given_up
@@ -135,17 +140,20 @@ class Client:
         """What arrives next, at least one byte; call it only while an answer is due.
 
         Raises:
-            ServerCrashed, ServerProtocolError; ServerTimeout after `timeout_s` of silence, or a few times that without an answer;
-            ServerTooLarge when it takes more than `most_memory_bytes`.
+            ServerCrashed, ServerProtocolError; ServerTimeout after `timeout_s` of silence, as `effort` counts them, or a few times that
+            without an answer; ServerTooLarge when it takes more than `most_memory_bytes`.
         """
         now = time.monotonic()
         since = self._waiting_since = self._waiting_since or now
-        data = b""
-        while not data and (left := now + self.timeout_s - time.monotonic()) > 0:
-            data = self._exchange(min(_LOOK_S, left))
+        effort, data, self.waited_s = Effort(now, self._process.processor_s), b"", 0.0
+        while not data and (left := self.timeout_s - self.waited_s) > 0:
+            try:
+                data = self._exchange(min(_LOOK_S, left))
+            finally:
+                self.waited_s = effort.counted_s(time.monotonic())
             self._look()
         if not data:
-            raise ServerTimeout(f"silent for {self.timeout_s:g} s with questions open")
+            raise ServerTimeout(f"silent for {time.monotonic() - now:.0f} s with questions open")
         events = self.session.receive(data)
         if any(isinstance(event, Answer) for event in events):
             self._waiting_since = None

@@ -68,6 +68,10 @@ class ServerSocket:
         """Not known of another's process."""
         return 0
 
+    def processor_s(self) -> float:
+        """Nor this."""
+        return 0.0
+
     def kill(self) -> None:
         """Ends the connection; the server is another's and goes on."""
         with contextlib.suppress(OSError):

@@ -118,6 +118,7 @@ PYTHON = Language(
     comments=("#",),
     decorators_above=True,
     is_indented=True,
+    binds_in_file=True,
     keywords=frozenset(keyword.kwlist),
     lookups=_LOOKUPS,
     package_of="module",

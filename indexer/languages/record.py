@@ -118,6 +118,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     grammar: how a file is read without a server; None: by its identifiers only, or by an adapter of its own (Python).
     variants: other grammars, of files with these extensions.
     preprocessed: lines that begin with `#if` and `#endif` say which text counts.
+    binds_in_file: a name that is not taken of something means what its own file binds, what a star import brings, or what the language has.
     comments: how lines of comments and attributes above a definition begin.
     decorators_above: a definition begins with the lines of its decorators, before the line that names it.
     is_indented: a block is told by its indentation, and needs a statement.
@@ -212,6 +213,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     grammar: Grammar | None = None
     variants: tuple[tuple[str, Grammar], ...] = ()
     preprocessed: bool = False
+    binds_in_file: bool = False
     comments: tuple[str, ...] = ("//", "/*", "*", "*/", "#[", "#![")
     decorators_above: bool = False
     is_indented: bool = False

@@ -41,7 +41,8 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     executes: what of the repository, or of what it downloads, the command may execute; empty: nothing.
     level: the least trust at which the step is taken. writes: folders that it may change; made where they are not there.
     files: texts that are written before it is run, by path, absolute or relative to `cwd`. runs_in: where it is started, if not in `cwd`.
-    without: what it was not told of, each in a few words, which is then missing.
+    without: what it was not told of, each in a few words, which is then missing. is_beside: it is for a project beside the first one of its
+    tool, and not taken once the steps before have taken long.
     """
 
     language: str
@@ -55,6 +56,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     timeout_s: float = 900.0
     runs_in: Path | None = None
     without: Sequence[str] = ()
+    is_beside: bool = False
 
 
 class Look(msgspec.Struct, frozen=True, kw_only=True):

@@ -13,9 +13,11 @@ import os
 import shutil
 import signal
 import subprocess
+import time
 import uuid
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from pathlib import Path
 
 import msgspec
 
@@ -34,6 +36,12 @@ _PROTOCOLS = "http:https:ssh:git"
 """Of git, unless the user says so by GIT_ALLOW_PROTOCOL: no manifest brings the text of a repository on this machine (`file`)."""
 
 
+_LEFT = (
+    "'{command}' is not run, since what came before took more than {most_s:g} s (max_fetch_s); the next --fetch begins with it; without a "
+    "limit: LSPIDX_MAX_FETCH_S=0"
+)
+
+
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     """What became of a step: `problem` is empty where it succeeded."""
 
@@ -42,18 +50,31 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     problem: str = ""
 
 
-def fetch(steps: Iterable[Step], trust: Trust, *, avoid: Sequence[str], say: Callable[[str], None]) -> list[Outcome]:
+def fetch(
+    steps: Iterable[Step],
+    trust: Trust,
+    *,
+    avoid: Sequence[str],
+    say: Callable[[str], None],
+    most_s: float = 0.0,
+    clock: Callable[[], float] = time.monotonic,
+) -> list[Outcome]:
     """Runs each step before it takes the next one; a failed one does not keep the others from being run.
 
     Args:
         avoid: folders of the workspace: no program of theirs is taken for the command.
         say: told what runs, and what went wrong.
+        most_s: seconds after which no step is begun for a project beside the first; 0 for no limit.
     """
     outcomes: list[Outcome] = []
+    left: set[Path] = set()
+    begun = clock()
     for step in steps:
-        problem = _run(step, trust, avoid, say)
-        if problem:
+        is_left = step.is_beside and 0 < most_s < clock() - begun
+        problem = _LEFT.format(command=" ".join(step.command), most_s=most_s) if is_left else _run(step, trust, avoid, say)
+        if problem and not (is_left and step.cwd in left):  # what would have been tried next there is left with it
             say(f"fetch {step.language}: {problem}")
+        left.update({step.cwd} if is_left else ())
         outcomes.append(Outcome(language=step.language, command=step.command, problem=problem))
     return outcomes
 

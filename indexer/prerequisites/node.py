@@ -12,6 +12,7 @@ import functools
 import json
 import os
 import posixpath
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
@@ -172,17 +173,18 @@ def find(look: Look) -> list[Prerequisite]:
 def steps(look: Look) -> Iterator[Step]:
     """See `BuildTool.steps`. Which packages have no types of their own is seen after these are installed."""
     place = _place(look)
-    for project in _projects(look):
+    for number, project in enumerate(_projects(look)):
         wanted = set(project.missing(look.root, place)) - project.of_elsewhere
         if not (wanted or project.is_stale(look.root, place)):
             continue
         files = project.files(look.root, look.paths)
         here, is_locked = place / project.folder, project.lock in files
-        yield _step(look, here, project.manager.command(here, is_locked=is_locked), files, sorted(project.of_elsewhere))
+        without = sorted(project.of_elsewhere)
+        yield _step(look, here, project.manager.command(here, is_locked=is_locked), files, without, is_beside=number > 0)
         may_differ = project.manager.by_lock != project.manager.by_ranges
         if may_differ and is_locked and set(project.missing(look.root, place)) - project.of_elsewhere:
             # None takes a lock file that lacks what the manifest names, and pnpm none that another release of it has written otherwise.
-            yield _step(look, here, project.manager.command(here, is_locked=False), files, sorted(project.of_elsewhere))
+            yield _step(look, here, project.manager.command(here, is_locked=False), files, without, is_beside=number > 0)
     types = _untyped(look)
     if node_types.missing(types, place):
         here = place / TYPES
@@ -190,7 +192,9 @@ def steps(look: Look) -> Iterator[Step]:
         yield _step(look, here, command, node_types.files(types, place))
 
 
-def _step(look: Look, here: Path, command: Sequence[str], files: Mapping[str, str], without: Sequence[str] = ()) -> Step:
+def _step(
+    look: Look, here: Path, command: Sequence[str], files: Mapping[str, str], without: Sequence[str] = (), *, is_beside: bool = False
+) -> Step:
     """An installation in `here`, by a client that is started in a folder without any package."""
     started_in = look.fetched / _STARTED_IN
     return Step(
@@ -202,6 +206,7 @@ def _step(look: Look, here: Path, command: Sequence[str], files: Mapping[str, st
         files={**files, str(started_in / "package.json"): "{}"},
         runs_in=started_in,
         without=without,
+        is_beside=is_beside,
     )
 
 
@@ -351,6 +356,8 @@ def _projects(look: Look) -> Iterator[_Project]:
         projects.append(min(workspace.manifests, key=lambda folder: (folder.count("/"), folder)))
     loose = _loose(workspace, inside, projects)
     everywhere = [*projects, *loose]
+    sources = Counter(above for path in inside if path.endswith(_SOURCES) for above in _upwards(posixpath.dirname(path)))
+    projects[1:] = sorted(projects[1:], key=lambda folder: (-sources[folder], folder))  # what most of the sources need comes first
     for folder in projects[:_MOST_PROJECTS]:
         if folder not in locks:
             yield _Project(folder, _WITHOUT_LOCK, "", workspace, everywhere)

@@ -26,6 +26,9 @@ _SCRIPTS = (".js", ".jsx", ".mjs", ".cjs")
 _USES_NODE = re.compile(
     r"\brequire\(|\bmodule\.exports\b|\bprocess\.\w|\b__dirname\b|[\"']node:\w|\bfrom\s+[\"'](?:fs|path|http|https|os|url)[\"']"
 )
+_WITHOUT_GLOBALS = "jest"
+"""What its own declarations, and those of packages that bring it, say of: how it is set up, and nothing of `it` and `expect`."""
+
 _MOST_SCRIPTS = 300
 _MOST_BYTES = 200_000
 _MOST_MANIFESTS = 400
@@ -60,10 +63,9 @@ def wanted(workspace: NodeWorkspace, paths: Sequence[str], place: Path) -> dict[
         for name, specifier in dependencies(manifest).items():
             types = _types_of(name)
             if types and f"@types/{types}" not in declared and name not in workspace.packages and types not in found:
-                there = [f"{base}/{above}/node_modules" for base in (place, workspace.root) for above in _upwards(folder)]
-                if not any(os.path.isdir(f"{one}/@types/{types}") for one in there) and not any(
-                    has_types(f"{one}/{name}") for one in there
-                ):
+                there = [posixpath.join(base, above, "node_modules") for base in (place, workspace.root) for above in _upwards(folder)]
+                has_own = types != _WITHOUT_GLOBALS and any(has_types(f"{one}/{name}") for one in there)
+                if not has_own and not any(os.path.isdir(f"{one}/@types/{types}") for one in there):
                     found[types] = _range(specifier) if types == _plain(name) else "*"
     has_node = f"@types/{NODE}" in declared or any((base / "node_modules/@types/node").is_dir() for base in (place, workspace.root))
     if not has_node and any(_USES_NODE.search(read_beginning(workspace.root / path, _MOST_BYTES)) for path in scripts[:_MOST_SCRIPTS]):

@@ -222,7 +222,7 @@ class Crawler:
             events = talk.client.wait()
             answered = any(isinstance(event, Answer) for event in events)
         finally:
-            budget.charge(path, time.monotonic() - begun, answered=answered)
+            budget.charge(path, talk.client.waited_s, answered=answered)
         self._take(talk, events)
         if budget.file_left_s(path) <= 0 and self._in_hand()[0] == path:
             raise LimitReached(f"takes longer for {path} than the {budget.limits.file_s:g} s of a file")

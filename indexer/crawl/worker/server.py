@@ -144,7 +144,7 @@ class Server:
         )
         self.starts += 1
         self._say(Started(setup=self._number, memory_bytes=self._footprint.at_start))
-        client.most_memory_bytes = self._footprint.most
+        client.most_memory_bytes = min(self._footprint.most, setup.most_bytes or self._footprint.most)
         return talk
 
     def _await_ready(self, talk: Conversation) -> None:

@@ -116,6 +116,24 @@ FROM unbound p SEMI JOIN text_document d ON d.doc_id = p.doc_id
 JOIN raw_target t ON t.path = p.path AND t.line = p.line AND t.col = p.col AND t.end_line = p.end_line AND t.end_col = p.end_col
 JOIN raw_occ o ON o.doc_id = t.doc_id AND o.target = t.ordinal AND has_role(o.roles, 'call');
 
+-- `module.exports = …`, to which servers point as a whole for what the file exports: the module, but where a call leads there alone.
+-- Needs: unbound, text_document. Else: place_id BIGINT, sym_id INTEGER
+CREATE TEMP TABLE exported AS
+SELECT DISTINCT p.place_id, m.sym_id
+FROM unbound p SEMI JOIN text_document d ON d.doc_id = p.doc_id
+JOIN sym_of m ON m.doc_id = p.doc_id AND m.ordinal = 0
+JOIN raw_occ e ON e.doc_id = p.doc_id AND e.line = p.line AND e.name = 'exports' AND has_role(e.roles, 'write') AND e.symbol < 0
+ AND (e.line, e.end_col) < (p.end_line, p.end_col)
+LEFT JOIN raw_occ o ON o.doc_id = p.doc_id AND o.line = p.line AND o.col = p.col AND o.name = 'module' AND o.end_col = e.col - 1 AND o.symbol < 0
+WHERE (e.col = p.col OR o.doc_id IS NOT NULL)
+  AND p.place_id NOT IN (
+    SELECT c.place_id FROM place c
+    JOIN raw_target t ON t.path = c.path AND t.line = c.line AND t.col = c.col AND t.end_line = c.end_line AND t.end_col = c.end_col
+    JOIN raw_occ u ON u.doc_id = t.doc_id AND u.target = t.ordinal AND has_role(u.roles, 'call')
+    WHERE NOT EXISTS (SELECT 1 FROM raw_occ other WHERE other.doc_id = u.doc_id AND other.line = u.line AND other.col = u.col
+                      AND other.target >= 0 AND other.target <> u.target)
+  );
+
 -- What is left and is no identifier: the innermost definition around it, or the one that is just this text.
 -- Needs: unbound. Else: place_id BIGINT, sym_id INTEGER
 CREATE TEMP TABLE around AS
@@ -149,9 +167,10 @@ GROUP BY p.place_id;
 
 -- Needs: exact. Else: place_id BIGINT, sym_id INTEGER
 CREATE TEMP TABLE meaning AS
-SELECT e.place_id, coalesce(e.sym_id, h.sym_id, g.sym_id, a.sym_id) AS sym_id
-FROM exact e LEFT JOIN hop h USING (place_id) LEFT JOIN signature g USING (place_id) LEFT JOIN around a USING (place_id)
-WHERE coalesce(e.sym_id, h.sym_id, g.sym_id, a.sym_id) IS NOT NULL;
+SELECT e.place_id, coalesce(e.sym_id, h.sym_id, g.sym_id, x.sym_id, a.sym_id) AS sym_id
+FROM exact e LEFT JOIN hop h USING (place_id) LEFT JOIN signature g USING (place_id) LEFT JOIN exported x USING (place_id)
+LEFT JOIN around a USING (place_id)
+WHERE coalesce(e.sym_id, h.sym_id, g.sym_id, x.sym_id, a.sym_id) IS NOT NULL;
 
 CREATE TEMP TABLE shared_package AS
 SELECT package_manager, package FROM document WHERE package_manager <> ''

@@ -37,6 +37,9 @@ FROM (
 JOIN symbol m ON m.container_id = i.class_id AND m.name = i.name AND NOT has_flag(m.flags, 'parameter')
 GROUP BY ALL;
 
+-- Nobody calls a namespace: clangd names what is around a name that its compiler could not parse.
+CREATE TEMP TABLE preprocessed_document AS SELECT doc_id FROM document WHERE language_has(language, 'preprocessed');
+
 CREATE TEMP TABLE resolved AS
 SELECT o.* EXCLUDE (enclosing, symbol, target) REPLACE (
            CASE WHEN s.sym_id IS NULL AND h.sym_id IS NOT NULL THEN evidence('inherited') ELSE o.evidence END::UTINYINT AS evidence),
@@ -47,17 +50,20 @@ FROM raw_occ o
 LEFT JOIN sym_of own ON own.doc_id = o.doc_id AND own.ordinal = o.symbol
 LEFT JOIN target_sym t ON t.doc_id = o.doc_id AND t.ordinal = o.target
 LEFT JOIN symbol s ON s.sym_id = coalesce(own.sym_id, t.sym_id)
+      AND NOT (own.sym_id IS NULL AND has_role(o.roles, 'call') AND is_kind(s.kind, 'namespace') AND o.doc_id IN (FROM preprocessed_document))
 LEFT JOIN below_property p ON p.sym_id = s.sym_id
 LEFT JOIN inherited h ON h.doc_id = o.doc_id AND h.line = o.line AND h.col = o.col
 LEFT JOIN sym_of e ON e.doc_id = o.doc_id AND e.ordinal = o.enclosing;
 
 -- Of several meanings of one identifier, those of the same name are its targets; at a call site the others are what the
 -- server found by the callee's type (evidence `callee_type`), and an unresolved row beside a resolved one says nothing.
--- Needs: resolved. Else: doc_id INTEGER, line INTEGER, col INTEGER, has_own_name BOOLEAN, has_any BOOLEAN, is_second BOOLEAN
+-- What a module exports may be called: then it is what is listed beside the module.
+-- Needs: resolved. Else: doc_id INTEGER, line INTEGER, col INTEGER, has_own_name BOOLEAN, has_any BOOLEAN, is_second BOOLEAN, has_function BOOLEAN
 CREATE TEMP TABLE several AS
 SELECT r.doc_id, r.line, r.col, bool_or(coalesce(s.name, '') = r.name) AS has_own_name, bool_or(r.sym_id IS NOT NULL) AS has_any,
        -- a variable of the text's own, and a member of that name which nobody knows
-       bool_and(is_evidence(r.evidence, 'syntax') AND r.sym_id IS NOT NULL OR is_evidence(r.evidence, 'definition') AND r.sym_id IS NULL) AS is_second
+       bool_and(is_evidence(r.evidence, 'syntax') AND r.sym_id IS NOT NULL OR is_evidence(r.evidence, 'definition') AND r.sym_id IS NULL) AS is_second,
+       bool_or(s.kind IS NOT NULL AND NOT is_kind(s.kind, 'module')) AS has_function
 FROM resolved r LEFT JOIN symbol s USING (sym_id)
 GROUP BY r.doc_id, r.line, r.col HAVING count(*) > 1;
 
@@ -72,7 +78,8 @@ FROM (
     FROM resolved r LEFT JOIN several m ON m.doc_id = r.doc_id AND m.line = r.line AND m.col = r.col LEFT JOIN symbol s ON s.sym_id = r.sym_id
     LEFT JOIN member b ON b.doc_id = r.doc_id AND b.line = r.line AND b.end_col = r.end_col
     WHERE (r.sym_id IS NOT NULL OR m.has_any IS NULL OR NOT m.has_any OR m.is_second)
-      AND NOT (is_evidence(r.evidence, 'callee_type') AND s.qualified_name = 'builtins.object')  -- `cls()` of a class that has no constructor
+      AND NOT (coalesce(m.has_function, false) AND has_role(r.roles, 'call') AND coalesce(is_kind(s.kind, 'module'), false))
+  AND NOT (is_evidence(r.evidence, 'callee_type') AND s.qualified_name = 'builtins.object')  -- `cls()` of a class that has no constructor
 )
 GROUP BY ALL;
 

@@ -6,6 +6,7 @@ says so.
 
 from __future__ import annotations
 
+import glob
 import shlex
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -17,14 +18,17 @@ from query.facts.index import Index
 
 
 class Cause(NamedTuple):
-    """What is the matter with a file, as `it …` goes on and as `they …` does, and what helps; `{path}` is the first of the files."""
+    """What is the matter with a file, as `it …` goes on and as `they …` does, and what helps; `{path}` is the first of the files,
+    `{include}` and `{exclude}` are options that name them.
+    """
 
     one: str
     many: str
     remedy: str
 
 
-_INCLUDE = "to read such: lspidx index --include {path}"
+_INCLUDE = "to read such: lspidx index {include}"
+_NAMED = 5
 _NO_REMEDY = "nothing can be done about that from here"
 
 _SKIPPED = {
@@ -39,7 +43,7 @@ _SKIPPED = {
     SkipReason.TOO_SLOW: Cause(
         "is a text that no parser reads in a time that fits its size",
         "are texts that no parser reads in a time that fits their size",
-        "if it is no source, leave it out: lspidx index --exclude '{path}'",
+        "if it is no source, leave it out: lspidx index {exclude}",
     ),
     SkipReason.EXCLUDED: Cause("is excluded by your settings", "are excluded by your settings", "to read it: exclude in lspidx.toml"),
     SkipReason.BINARY: Cause("has NUL bytes in it", "have NUL bytes in them", "to read such a file, save it as UTF-8"),
@@ -55,7 +59,7 @@ _SKIPPED = {
     SkipReason.UNREADABLE: Cause("could not be opened", "could not be opened", "to read it, give yourself the right: chmod u+r {path}"),
     SkipReason.NOT_CHECKED_OUT: Cause(
         "is left out by a sparse checkout", "are left out by a sparse checkout",
-        "to have all of it here: git sparse-checkout disable; to leave it out for good: lspidx index --exclude {path}",
+        "to have all of it here: git sparse-checkout disable; to leave it out for good: lspidx index {exclude}",
     ),
     SkipReason.NAME_NOT_UTF8: Cause("has a name that is not UTF-8", "have names that are not UTF-8", "to read it, rename it"),
     SkipReason.NOT_READ: Cause("is of a kind that no server reads", "are of kinds that no server reads", "to look: open {path}"),
@@ -114,7 +118,15 @@ def not_read(reason: str, paths: Sequence[str], words: Sequence[str] = ()) -> st
         said += f", {'has' if is_one else 'have'} {_quoted(words)}"
     if cause is None:
         return f"{said}; why: lspidx status"
-    return f"{said} and {'was' if is_one else 'were'} not read; {cause.remedy.format(path=shlex.quote(paths[0]))}"
+    remedy = cause.remedy.format(path=shlex.quote(paths[0]), include=options("--include", paths), exclude=options("--exclude", paths))
+    return f"{said} and {'was' if is_one else 'were'} not read; {remedy}"
+
+
+def options(option: str, paths: Sequence[str]) -> str:
+    """The option that takes a pattern, once for each of these files, as a shell takes it; of many the first few, and how many are left."""
+    named = " ".join(f"{option} {shlex.quote(glob.escape(path))}" for path in paths[:_NAMED])
+    left = len(paths) - _NAMED
+    return named if left <= 0 else f"{named} (and so for {left} more, see: lspidx status)"
 
 
 def lost(index: Index, reason: str, language: str) -> str:

@@ -234,7 +234,7 @@ def _gap(index: Index, method: str, status: str, reason: str, gaps: Sequence[Gap
         return (
             code,
             f"{what} are unknown in {files}{named}: no parser reads such a text in a time that fits its size;"
-            f" if it is no source, leave it out: lspidx index --exclude '{gaps[0].path}'",
+            f" if it is no source, leave it out: lspidx index {causes.options('--exclude', [gap.path for gap in gaps])}",
         )
     if method == SYNTAX and status != CoverageStatus.LOST:
         has = "has" if count == 1 else "have"
