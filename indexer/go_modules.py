@@ -21,6 +21,7 @@ _OPENED = re.compile(r"(\w{1,40})[ \t]*\(")
 _LINE = re.compile(r"(module|go|require|exclude|replace|use|toolchain)[ \t]+([^(\n]+)$")
 _MOST_MANIFESTS = 5_000
 _MOST_BYTES = 4_000_000
+_MOST_ROUNDS = 8
 
 
 class Version(NamedTuple):
@@ -157,14 +158,8 @@ def look(folders: Sequence[Path], caches: Sequence[Path], may_read: Callable[[st
             if path not in taken:  # the go command refuses a go.work that replaces one of its own modules
                 replaced.setdefault(path, (folder, target))
     closed = {path for path, (at, target) in replaced.items() if not target[1] and not may_read(os.path.join(at, target[0]))}
-    needed, missing = _graph(
-        list(manifests.values()), taken | {path for path, (_, target) in replaced.items() if not target[1]}, replaced, known
-    )
-    instead: dict[Version, str] = {}
-    for item in missing:
-        there = [other.version for other in needed if other.path == item.path and known.has_manifest(other)]
-        if there:
-            instead[item] = max(there, key=_order)
+    own = taken | {path for path, (_, target) in replaced.items() if not target[1]}
+    needed, missing, instead = _settled(list(manifests.values()), own, replaced, known)
     absent = {
         Version(*item)
         for manifest in manifests.values()
@@ -183,8 +178,31 @@ def look(folders: Sequence[Path], caches: Sequence[Path], may_read: Callable[[st
     )
 
 
-def _graph(
+def _settled(
     manifests: Sequence[Manifest], own: set[str], replaced: Mapping[str, tuple[Path, tuple[str, str]]], known: _Cache
+) -> tuple[set[Version], set[Version], dict[Version, str]]:
+    """As `_graph`, and of what is missing the versions that are there in its place, by which more may be wanted and missing."""
+    instead: dict[Version, str] = {}
+    needed, missing = _graph(manifests, own, replaced, known, instead)
+    for _ in range(_MOST_ROUNDS):
+        there: dict[str, str] = {}
+        for item in needed:
+            if known.has_manifest(item) and _order(item.version) > _order(there.get(item.path, "")):
+                there[item.path] = item.version
+        found = {item: there[item.path] for item in missing if item.path in there}
+        if found == instead:
+            break
+        instead = found
+        needed, missing = _graph(manifests, own, replaced, known, instead)
+    return needed, missing, instead
+
+
+def _graph(
+    manifests: Sequence[Manifest],
+    own: set[str],
+    replaced: Mapping[str, tuple[Path, tuple[str, str]]],
+    known: _Cache,
+    instead: Mapping[Version, str],
 ) -> tuple[set[Version], set[Version]]:
     """All versions that the go command hears of, and those whose go.mod it wants to read and that are not there.
 
@@ -207,6 +225,8 @@ def _graph(
             continue  # the one in its place is looked at
         if not known.has_manifest(item):
             missing.add(item)
+            if item in instead:  # the one in its place is read as far as this one would have been
+                todo.append((Version(item.path, instead[item]), is_whole))
             continue
         manifest = known.manifest(item)
         below = is_whole or not _is_pruned(manifest)

@@ -241,6 +241,19 @@ def test_below_a_module_for_an_older_go_everything_is_read(tmp_path: Path):
     assert go_modules.look([root], [cache]).missing == [("deep", "v1.0.0")]
 
 
+def test_below_what_stands_for_a_missing_version_everything_is_read_as_below_that(tmp_path: Path):
+    """`old` wants a version that nobody has; the newer one in its place is for a Go of which alone nothing below it would be read."""
+    root = write_tree(tmp_path / "app", {"go.mod": "module a\n\ngo 1.21\n\nrequire old v1.0.0\nrequire kept v1.1.0\n"})
+    cache = _cache(tmp_path / "mod", ("old", "v1.0.0"), requires="require kept v1.0.0\n", go="1.16")
+    _cache(cache, ("kept", "v1.1.0"), requires="require deep v1.0.0\nrequire far v1.0.0\n", go="1.21")
+    _cache(cache, ("far", "v1.0.0"), requires="require farther v1.0.0\n", go="1.21")
+    found = go_modules.look([root], [cache])
+    assert found.instead == {("kept", "v1.0.0"): "v1.1.0"}
+    assert found.missing == [("deep", "v1.0.0"), ("farther", "v1.0.0"), ("kept", "v1.0.0")]
+    text = go_modules.work_text(found, (), tmp_path / "empty")
+    assert f"replace deep v1.0.0 => {tmp_path / 'empty' / 'deep'}\n" in text
+
+
 def test_several_modules_are_downloaded_alone_and_together(tmp_path: Path):
     """Of all together a version may be chosen that none of them needs alone; the repository's own folders are not written to."""
     root = write_tree(
