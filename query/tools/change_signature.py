@@ -331,7 +331,10 @@ def _definitions(symbol: Symbol, kin: Kin, codes: Mapping[str, Code], wish: Wish
                 continue
         found[key] = definition(code, nodes, wish, record.qualified_name)
     if other:
-        doubts.append(f"{listed(other)} overrides it or is overridden, has other parameters, and stays as it is")
+        doubts.append(
+            f"{listed(other)} may be called in its place (overrides it, is overridden by it, or has what the same protocol asks for), "
+            "has other parameters, and stays as it is"
+        )
     return found
 
 

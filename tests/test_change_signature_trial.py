@@ -1,0 +1,201 @@
+"""What a trial of `change_signature` on packages that it was not made on found wrong: changes that broke a program, reasons that are untrue."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support import crawl_with_ty, printed, write_tree
+
+from indexer.errors import EditRefused
+from query.surface.service import Service
+
+FILES = {
+    "lib.py": '''from __future__ import annotations
+
+import functools
+from typing import Protocol
+
+count = 0
+
+
+def walrus(a, b):
+    return a, b
+
+
+def more():
+    global count
+    count += 1
+    return count
+
+
+def counted(a, b):
+    return a, b
+
+
+def factory(arg, level=1):
+    def wrap(function):
+        @functools.wraps(function)
+        def inner(*args, **kwargs):
+            return (arg, level, function(*args, **kwargs))
+
+        return inner
+
+    return wrap
+
+
+@factory("x", level=2)
+def wrapped(a):
+    return a
+
+
+class Shown:
+    def __init__(self, iterable, error=None):
+        self.iterable, self.error = iterable, error
+
+    def __repr__(self):
+        return f"Shown {self.iterable} {self.error}"
+
+    def __len__(self):
+        return 1
+
+
+class Bound:
+    def bind(self, a, b=1):
+        return a, b
+
+
+class Runs(Protocol):
+    def run(self, job, tries=1): ...
+
+
+class Runner:
+    def run(self, job, tries=1):
+        return job, tries
+
+
+class Other:
+    def run(self, name):
+        return name
+
+
+class Registered:
+    def __init_subclass__(cls, key=None):
+        cls.key = key
+
+    def __new__(cls, size=1):
+        return super().__new__(cls)
+
+
+def looked_up(a, b=1):
+    return a, b
+''',
+    "main.py": '''from typing import cast
+
+import lib
+
+print(lib.walrus(z := 1, z + 1), lib.counted(lib.count, lib.more()), lib.wrapped(3))
+print(repr(lib.Shown(iterable=[1], error=2)), str(lib.Shown([2], error=3)), len(lib.Shown([3], 4)))
+print(cast("list[lib.Shown]", []), cast(list[lib.Shown], []))
+
+
+def of_whatever(metadata, klass):
+    metadata.create_all(bind=metadata)
+
+
+def of_class(klass):
+    return klass.bind(klass(), 1, b=2)
+
+
+print(lib.Bound().bind(1, b=2), of_class(lib.Bound))
+
+
+def go(runs: lib.Runs):
+    return runs.run(1, tries=2)
+
+
+print(go(lib.Runner()), lib.Other().run("x"), getattr(lib, "looked_up")(1, b=2))
+''',
+}  # fmt: skip
+
+Ask = Callable[..., Any]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = write_tree(tmp_path_factory.mktemp("trial") / "work", FILES)
+    crawl_with_ty(root, jobs=1)
+    return root
+
+
+@pytest.fixture
+def ask(made: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ask]:
+    monkeypatch.chdir(made)
+    service = Service(made)
+    yield lambda symbol, **more: service.ask("change_signature", {"symbol": symbol, **more}).result
+    service.close()
+    write_tree(made, FILES)
+
+
+@pytest.mark.parametrize(
+    ("symbol", "wish", "line"),
+    [
+        ("lib.walrus", {"order": ["b", "a"]}, "lib.walrus(a=(z := 1), b=z + 1)"),
+        ("lib.counted", {"order": ["b", "a"]}, "lib.counted(a=lib.count, b=lib.more())"),
+        ("lib.factory", {"rename": ["level=depth"]}, '@factory("x", depth=2)'),
+        ("lib.factory", {"order": ["arg", "new", "level"], "add": ["new"], "call_with": ["new=0"]}, "new=0"),
+        ("lib.Shown", {"rename": ["iterable=items", "error=why"]}, "repr(lib.Shown(items=[1], why=2)), str(lib.Shown([2], why=3))"),
+        ("lib.Shown", {"order": ["iterable", "*", "error"]}, "len(lib.Shown([3], error=4))"),
+    ],
+)
+def test_it_is_written_without_consent_and_the_program_runs_as_before(
+    made: Path, ask: Ask, symbol: str, wish: dict[str, Any], line: str
+) -> None:
+    before = printed(made)
+    done = ask(symbol, **wish, apply=True)
+    assert (done.left, done.doubts) == ([], [])
+    assert line in "".join((made / path).read_text(encoding="utf-8") for path in FILES)
+    assert printed(made) == before
+
+
+def _said(found: Any) -> list[str]:
+    return [*found.doubts, *(item.why for item in found.left)]
+
+
+def test_a_keyword_of_that_name_is_no_use_of_a_function(ask: Ask):
+    found = ask("lib.Bound.bind", rename=["b=rest"])
+    assert [item.place.text for item in found.left if "create_all" in item.place.text] == []
+
+
+def test_a_call_that_fits_only_as_one_of_the_class_is_no_call_of_something_else(made: Path, ask: Ask):
+    found = ask("lib.Bound.bind", rename=["b=rest"])
+    assert ["return klass.bind(klass(), 1, b=2)"] == [item.place.text for item in found.left]
+    with pytest.raises(EditRefused, match="nothing was written"):
+        ask("lib.Bound.bind", rename=["b=rest"], apply=True)
+
+
+@pytest.mark.parametrize(
+    ("symbol", "wish", "why"),
+    [
+        ("lib.Runs.run", {"rename": ["tries=n"]}, "lib.Other.run (lib.py:65) may be called in its place"),
+        ("lib.looked_up", {"rename": ["b=rest"]}, "a string names it, and how it is used by that is not known"),
+    ],
+)
+def test_the_reason_is_true(ask: Ask, symbol: str, wish: dict[str, Any], why: str) -> None:
+    said = _said(ask(symbol, **wish))
+    assert any(text.startswith(why) for text in said), said
+
+
+@pytest.mark.parametrize(
+    ("symbol", "wish", "why"),
+    [
+        ("lib.Registered.__init_subclass__", {"rename": ["key=name"]}, "with the keywords that class statements say"),
+        ("lib.Registered.__new__", {"rename": ["size=width"]}, "with what its class is called with"),
+        ("lib.Shown.__len__", {"add": ["size=1"]}, "is a special method"),
+    ],
+)
+def test_the_reason_of_a_refusal_is_true(ask: Ask, symbol: str, wish: dict[str, Any], why: str) -> None:
+    with pytest.raises(EditRefused, match=why):
+        ask(symbol, **wish)
