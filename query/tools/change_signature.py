@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from query.edits.scope import Scope
     from query.refactor.parameters.call_sites import Code
     from query.refactor.parameters.changed_definition import Definition
-    from query.refactor.parameters.changing_signature import Changed, Site
+    from query.refactor.parameters.changing_signature import Changed, Left, Site
     from query.refactor.parameters.signature import Wish
     from query.refactor.parameters.signature_uses import Kin, Uses
 
@@ -261,10 +261,11 @@ def _make(index: Index, scope: Scope, symbol: Symbol, kin: Kin, wish: Wish, gaps
     """
     from query.refactor.parameters.changing_signature import changed_texts, receivers
     from query.refactor.parameters.signature import is_compatible
-    from query.refactor.parameters.signature_uses import paths_of, uses_of
+    from query.refactor.parameters.signature_uses import class_family, paths_of, uses_of
 
     uses = uses_of(index, kin.members, unknown=True)
-    codes, digests = _read(index, scope, paths_of(kin.members, uses.sites))
+    family = class_family(index, symbol)
+    codes, digests = _read(index, scope, sorted({*paths_of(kin.members, uses.sites), *(item.record.path for item in family)}))
     doubts: list[str] = []
     definitions = _definitions(symbol, kin, codes, wish, doubts)
     shown = receivers(codes, uses.sites)
@@ -276,8 +277,23 @@ def _make(index: Index, scope: Scope, symbol: Symbol, kin: Kin, wish: Wish, gaps
     is_safe = all(is_compatible(item.change, is_bound=True) and is_compatible(item.change, is_bound=False) for item in definitions.values())
     found.doubts = [*doubts, *found.doubts]
     if not is_safe:
-        found.doubts += _of_others(index, scope, kin, definitions, uses, wish, codes, sites)
+        found.left += _handed_over(family, codes)
+        found.doubts += _of_others(index, scope, kin, definitions, uses, family, codes, sites)
     return _Made(definitions=definitions, codes=codes, changed=found, digests=digests, unknown=[] if is_safe else list(gaps))
+
+
+def _handed_over(family: Sequence[Symbol], codes: Mapping[str, Code]) -> list[Left]:
+    """Where the methods of these classes hand over the class of their object."""
+    from query.refactor.parameters.changing_signature import Left
+    from query.refactor.parameters.handed_classes import handed_over
+
+    why = "the class of the object is handed over, and how it is called there is not known"
+    return [
+        Left(item.record.path, code.position(code.start(node)), why)
+        for item in family
+        if (code := codes.get(item.record.path)) is not None
+        for node in handed_over(code, (item.record.line - 1, item.record.col - 1))
+    ]
 
 
 def _read(index: Index, scope: Scope, paths: Sequence[str]) -> tuple[dict[str, Code], dict[str, str]]:
@@ -350,7 +366,7 @@ def _of_others(
     kin: Kin,
     definitions: Mapping[int, Definition],
     uses: Uses,
-    wish: Wish,
+    family: Sequence[Symbol],
     codes: Mapping[str, Code],
     sites: Sequence[Site],
 ) -> list[str]:
@@ -383,7 +399,8 @@ def _of_others(
         for path, line, col in keywords_of(index, list(definitions), names)
         if path not in codes or (path, codes[path].offset((line, col))) not in told
     ]
-    doubts += quoted_calls(index, {name for key in definitions for name in called_as(index, kin.members[key])})
+    called = {name for key in definitions for name in called_as(index, kin.members[key])}
+    doubts += quoted_calls(index, called, {item.record.name for item in family})
     if unseen:
         doubts.append(
             f"a parameter is passed by its name at {listed([f'{path}:{line + 1}' for path, line, _ in unseen])}, where no call is known"
