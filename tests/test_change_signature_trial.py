@@ -81,6 +81,38 @@ class Other:
         return name
 
 
+def patched(a, b=1):
+    return a, b
+
+
+def calls_patched():
+    return patched(1, b=2), Patched(1, b=2).a
+
+
+class Patched:
+    def __init__(self, a, b=1):
+        self.a = a
+
+    def of_object(self, a, b=1):
+        return a, b
+
+    def calls(self):
+        return self.of_object(1, b=2)
+
+
+class Replaced:
+    def __init__(self, a, b=1):
+        self.a = a
+
+
+def compared(a, b):
+    return a, b
+
+
+def evaluates(a, b, text):
+    return eval(text, {"a": a}), b
+
+
 class Kept:
     def __init__(self, x, y):
         self.x, self.y = x, y
@@ -138,8 +170,20 @@ def looked_up(a, b=1):
     return a, b
 ''',
     "main.py": '''from typing import cast
+from unittest import mock
 
 import lib
+
+with mock.patch("lib.patched") as first, mock.patch("lib.Patched") as second:
+    lib.calls_patched()
+    first.assert_called_once_with(1, b=2)
+    second.assert_called_once_with(1, b=2)
+with mock.patch.object(lib.Patched, "of_object") as third:
+    lib.Patched(1).calls()
+    third.assert_called_once_with(1, b=2)
+lib.Replaced = lambda a, b: None
+lib.Replaced(1, b=2)
+print(lib.compared == lib.compared, lib.compared(1, b=2), lib.evaluates(1, 2, "a"))
 
 print(lib.walrus(z := 1, z + 1), lib.counted(lib.count, lib.more()), lib.wrapped(3))
 print(repr(lib.Shown(iterable=[1], error=2)), str(lib.Shown([2], error=3)), len(lib.Shown([3], 4)))
@@ -194,6 +238,8 @@ def ask(made: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ask]:
         ("lib.factory", {"rename": ["level=depth"]}, '@factory("x", depth=2)'),
         ("lib.factory", {"order": ["arg", "new", "level"], "add": ["new"], "call_with": ["new=0"]}, "new=0"),
         ("lib.Shown", {"rename": ["iterable=items", "error=why"]}, "repr(lib.Shown(items=[1], why=2)), str(lib.Shown([2], why=3))"),
+        ("lib.compared", {"rename": ["b=rest"]}, "lib.compared(1, rest=2)"),
+        ("lib.evaluates", {"rename": ["a=first"]}, 'return eval(text, {"a": first}), b'),
         ("lib.Looked", {"order": ["y", "x"]}, "return kind(x=self.x, y=self.y)"),
         ("lib.Looked", {"rename": ["y=z"]}, "return kind(self.x, z=self.y)"),
         ("lib.Shown", {"order": ["iterable", "*", "error"]}, "len(lib.Shown([3], error=4))"),
@@ -229,6 +275,11 @@ def test_a_call_that_fits_only_as_one_of_the_class_is_no_call_of_something_else(
     ("symbol", "wish", "why"),
     [
         ("lib.Runs.run", {"rename": ["tries=n"]}, "lib.Other.run (lib.py:65) may be called in its place"),
+        ("lib.patched", {"rename": ["b=rest"]}, "a string names it"),
+        ("lib.patched", {"add": ["c"], "call_with": ["c=1"]}, "a string names it"),
+        ("lib.Patched", {"rename": ["b=rest"]}, "a string names it"),
+        ("lib.Patched.of_object", {"rename": ["b=rest"]}, "a string names it"),
+        ("lib.Replaced", {"rename": ["b=rest"]}, "something else is put in its place"),
         ("lib.Kept", {"order": ["y", "x"]}, "the class of the object is handed over"),
         ("lib.Made", {"order": ["y", "x"]}, "the class of the object is handed over"),
         ("lib.Below", {"rename": ["y=z"]}, "the classes below one are asked for, and what is done with them is not known: main.py:"),

@@ -165,7 +165,7 @@ class Code:
                 return Use("decorates", None, named)
             case ast.Attribute() if parent.attr in _OF_A_FUNCTION:
                 return Use("idle", None, named)
-            case ast.Expr():
+            case ast.Expr() | ast.Compare():
                 return Use("idle", None, named)
             case _ if self._is_type_of_cast(node):
                 return Use("idle", None, named)

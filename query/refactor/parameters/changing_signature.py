@@ -144,6 +144,8 @@ def _at_site(
     written: dict[ast.Call, tuple[Passed, ...]],
 ) -> list[Replacement]:
     use = code.use_at(site.place)
+    if site.path.endswith(".pyi"):  # nothing runs there
+        return []
     if use.kind == "idle" or (use.kind == "unread" and site.is_by_name_alone and code.is_keyword(site.place)):
         return []
     results = {_result(code, use, item, site, types) for item in meant}

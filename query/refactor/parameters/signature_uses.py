@@ -175,10 +175,11 @@ def uses_of(index: Index, members: Mapping[int, Symbol], *, unknown: bool) -> Us
             continue
         if item.language != PYTHON.name:
             elsewhere.add(Elsewhere(item.path, item.line))
-        elif not item.roles & Role.MENTION or item.roles & (Role.READ | Role.CALL):
+        elif not item.roles & Role.MENTION or item.roles & (Role.READ | Role.CALL) or item.evidence == Evidence.STRING:
             why = "that it is meant there was concluded from values" if item.evidence in _BY_FLOW else ""
             found.setdefault((item.path, item.line, item.col), {})[item.of] = why
     by_name = set(found)
+    _add_replaced(index, makers, found)
     _add_calls(index, members, makers, found)
     _add_values(index, members, found)
     others = _others_at(index, members, found)
@@ -196,6 +197,16 @@ def uses_of(index: Index, members: Mapping[int, Symbol], *, unknown: bool) -> Us
     if unknown:
         sites += _unknown(index, members, makers, set(found))
     return Uses(sites, sorted(elsewhere))
+
+
+def _add_replaced(index: Index, makers: Collection[int], found: dict[Spot, dict[int, str]]) -> None:
+    """Where a string names a class, as `mock.patch` takes it, or something else is put in its place."""
+    known = scopes(index, makers)
+    made_by = {container: maker for maker in makers if (container := known[maker].container) is not None}
+    for item in named(index, list(made_by)):
+        is_replaced = bool(item.roles & Role.WRITE) and not item.roles & Role.DEFINITION
+        if item.language == PYTHON.name and (is_replaced or item.evidence == Evidence.STRING):
+            found.setdefault((item.path, item.line, item.col), {})[made_by[item.of]] = ""
 
 
 def _add_calls(index: Index, members: Mapping[int, Symbol], makers: Collection[int], found: dict[Spot, dict[int, str]]) -> None:
