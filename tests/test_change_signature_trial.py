@@ -113,6 +113,10 @@ def evaluates(a, b, text):
     return eval(text, {"a": a}), b
 
 
+def handed(a: int, /, b: int = 1):
+    return a, b
+
+
 class Kept:
     def __init__(self, x, y):
         self.x, self.y = x, y
@@ -209,6 +213,21 @@ print(lib.Kept(1, 2).x, lib.Made.all_of([1], [2])[0].x, lib.Looked(1, 2).copy(),
 print([kind(1, y=2).y for kind in lib.Above.__subclasses__()])
 print(go(lib.Runner()), lib.Other().run("x"), getattr(lib, "looked_up")(1, b=2))
 ''',
+    "typed.py": '''from typing import Protocol
+
+import lib
+
+
+class Called(Protocol):
+    def __call__(self, a: int, /, b: int = 1) -> tuple[int, int]: ...
+
+
+def use(called: Called) -> tuple[int, int]:
+    return called(1, b=2)
+
+
+use(lib.handed)
+''',
 }  # fmt: skip
 
 Ask = Callable[..., Any]
@@ -302,3 +321,17 @@ def test_the_reason_is_true(ask: Ask, symbol: str, wish: dict[str, Any], why: st
 def test_the_reason_of_a_refusal_is_true(ask: Ask, symbol: str, wish: dict[str, Any], why: str) -> None:
     with pytest.raises(EditRefused, match=why):
         ask(symbol, **wish)
+
+
+def test_it_says_which_errors_it_brings_and_is_not_written_with_them(made: Path, ask: Ask):
+    before = {path: (made / path).read_text(encoding="utf-8") for path in FILES}
+    shown = ask("lib.handed", rename=["b=rest"], diagnostics=True)
+    [error] = shown.preview.errors_introduced
+    assert (error.path, error.severity, shown.preview.errors_resolved, shown.preview.left_behind) == ("typed.py", "error", [], [])
+    assert "'rest'" not in error.message
+    with pytest.raises(EditRefused, match=r"it brings errors: typed.py:\d+ "):
+        ask("lib.handed", rename=["b=rest"], diagnostics=True, apply=True)
+    assert {path: (made / path).read_text(encoding="utf-8") for path in FILES} == before
+    done = ask("lib.handed", rename=["a=first"], diagnostics=True, apply=True)
+    assert (done.edited.applied, done.preview.errors_introduced, "lib.py" in done.preview.asked) == (True, [], True)
+    assert ask("lib.compared", rename=["a=first"]).preview is None

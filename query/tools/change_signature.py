@@ -25,6 +25,7 @@ from query.facts.parameters import Named, asked
 from query.facts.symbols import Symbol
 from query.live.outline import hangs
 from query.refactor.outcome import Apply, Edited, PlanId, carry_out, lines
+from query.refactor.simulation.trial import Evaluation, evaluation_lines, judged
 from query.surface.registry import tool
 
 if TYPE_CHECKING:
@@ -58,6 +59,13 @@ class ChangeSignature(Named, kw_only=True):
     anyway: Annotated[
         bool, msgspec.Meta(description="write it also where calls are left that may not fit, or something else stands against it")
     ] = False
+    diagnostics: Annotated[
+        bool,
+        msgspec.Meta(
+            description="also ask the language server which errors it brings and takes away, in the files that change and those that "
+            "depend on them; with errors that it brings it is not written"
+        ),
+    ] = False
     apply: Apply = False
     plan: PlanId = ""
 
@@ -74,6 +82,7 @@ class ChangedSignature(msgspec.Struct, kw_only=True):
 
     functions: all that change together: what overrides it, and what it overrides. calls: how many are rewritten.
     left: uses that may not fit the new parameters and stay as they are. doubts: why the result may be broken code, in words.
+    preview: the errors that it brings and takes away, where diagnostics were asked for; its left_behind is empty, as left tells that.
     """
 
     name: str
@@ -86,6 +95,7 @@ class ChangedSignature(msgspec.Struct, kw_only=True):
     left: list[LeftUse] = []
     left_total: int = 0
     doubts: list[str] = []
+    preview: Evaluation | None = None
 
 
 def _text(answer: Answer[ChangedSignature], style: Style) -> Iterator[str]:
@@ -104,6 +114,8 @@ def _text(answer: Answer[ChangedSignature], style: Style) -> Iterator[str]:
         yield from style.places(places)
     if found.left_total > len(found.left):
         yield style.dim(f"… {found.left_total - len(found.left)} more")
+    if found.preview is not None:
+        yield from evaluation_lines(found.preview, style)
 
 
 @tool(
@@ -137,6 +149,9 @@ def TOOL(context: Context, ask: ChangeSignature) -> Answer[ChangedSignature]:
 
         found = _make(index, scope, symbol, kin, wish, gaps)
         made.append(found)
+        if ask.diagnostics and found.changed.documents:
+            before = {path: found.codes[path].module.document.content for path in found.changed.documents}
+            found.preview, found.judged = judged(workspace, before, found.changed.documents)
         doubts = [*found.changed.doubts, *_said_of(found)]
         if ask.apply and not ask.anyway and doubts:
             raise EditRefused(f"nothing was written: {'; '.join(doubts)}. Look at it without apply first; to write it all the same: anyway")
@@ -145,7 +160,7 @@ def TOOL(context: Context, ask: ChangeSignature) -> Answer[ChangedSignature]:
     outcome = carry_out(workspace, plan, write=ask.apply, shown=ask.plan)
     [found] = made
     left = [LeftUse(why=item.why, place=_place(found.codes.get(item.path), item.path, item.place)) for item in found.changed.left]
-    reasons = [*outcome.reasons, *gaps]
+    reasons = [*outcome.reasons, *gaps, *found.judged]
     if left:
         detail = "uses that may not fit the new parameters stay as they are"
         reasons.append(of_paths("left_behind", detail, sorted({item.place.path for item in left}), len(left)))
@@ -164,6 +179,7 @@ def TOOL(context: Context, ask: ChangeSignature) -> Answer[ChangedSignature]:
         left=left[:_SHOWN],
         left_total=len(left),
         doubts=found.changed.doubts,
+        preview=found.preview,
     )
     long = any(item.diff_lines_left_out for item in outcome.edited.files)
     meant = {**asked(ask), **asked(ChangeSignature(), symbol.record)}
@@ -244,13 +260,18 @@ def _said(signature: Sequence[Any]) -> str:
 
 
 class _Made(msgspec.Struct, kw_only=True):
-    """`digests`: of all files that were read, by path. unknown: reasons why uses may be unknown, where those could break."""
+    """`digests`: of all files that were read, by path. unknown: reasons why uses may be unknown, where those could break.
+
+    preview, judged: what servers say, and why that may not be all of it.
+    """
 
     definitions: dict[int, Definition]
     codes: dict[str, Code]
     changed: Changed
     digests: dict[str, str]
     unknown: list[Reason]
+    preview: Evaluation | None = None
+    judged: list[Reason] = []
 
 
 def _make(index: Index, scope: Scope, symbol: Symbol, kin: Kin, wish: Wish, gaps: Sequence[Reason]) -> _Made:
@@ -422,6 +443,10 @@ def _said_of(found: _Made) -> list[str]:
         said.append(f"uses stay that may not fit the new parameters: {listed(places)}")
     if found.unknown:
         said.append(f"uses may be left that are not known: {'; '.join(reason.detail for reason in found.unknown[:_TOLD])}")
+    if found.preview is not None and (errors := found.preview.errors_introduced):
+        said.append(f"it brings errors: {listed([f'{item.path}:{item.line} {item.message}' for item in errors], _TOLD)}")
+    elif found.preview is not None and found.preview.net_delta is None:
+        said.append("no server judges what it would write")
     return said
 
 
