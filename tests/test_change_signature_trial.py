@@ -198,6 +198,11 @@ def of_whatever(metadata, klass):
     metadata.create_all(bind=metadata)
 
 
+def of_mock(thing, other):
+    other.bind.url
+    thing.bind.assert_called_with(1, b=2)
+
+
 def of_class(klass):
     return klass.bind(klass(), 1, b=2)
 
@@ -285,7 +290,11 @@ def test_a_keyword_of_that_name_is_no_use_of_a_function(ask: Ask):
 
 def test_a_call_that_fits_only_as_one_of_the_class_is_no_call_of_something_else(made: Path, ask: Ask):
     found = ask("lib.Bound.bind", rename=["b=rest"])
-    assert [item.place.text for item in found.left] == ["return klass.bind(klass(), 1, b=2)"]
+    assert [item.place.text for item in found.left] == [
+        "thing.bind.assert_called_with(1, b=2)",
+        "return klass.bind(klass(), 1, b=2)",
+    ]
+    assert found.left[0].why == "an attribute of it is read, and what that has to do with its parameters is not known"
     with pytest.raises(EditRefused, match="nothing was written"):
         ask("lib.Bound.bind", rename=["b=rest"], apply=True)
 

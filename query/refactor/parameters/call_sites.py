@@ -172,6 +172,11 @@ class Code:
             case _:
                 return Use("value", None, named)
 
+    def attribute_of(self, use: Use) -> str:
+        """The attribute that is taken of what stands there; empty where none is."""
+        parent = self.parents.get(use.name) if use.name is not None else None
+        return parent.attr if isinstance(parent, ast.Attribute) else ""
+
     def is_decorator(self, call: ast.Call) -> bool:
         """Whether what a call gives decorates: `@call(…)`."""
         parent = self.parents.get(call)

@@ -148,6 +148,9 @@ def _at_site(
         return []
     if use.kind == "idle" or (use.kind == "unread" and site.is_by_name_alone and code.is_keyword(site.place)):
         return []
+    attribute = code.attribute_of(use)
+    if site.is_by_name_alone and attribute and not _is_of_what_is_called(attribute) and not any(item.unclear for item in meant):
+        return []
     results = {_result(code, use, item, site, types) for item in meant}
     if results <= {(None, (), "")}:
         return []
@@ -246,6 +249,8 @@ def _result(code: Code, use: Use, item: Definition, site: Site, types: frozenset
     if use.kind != "call":
         if result == Rewritten():
             return (None, (), "")
+        if code.attribute_of(use):
+            return (None, (), "an attribute of it is read, and what that has to do with its parameters is not known")
         return (None, (), _BLIND if use.kind != "decorates" else "as a decorator it is called by Python")
     if result.why and is_compatible(item.change, is_bound=is_bound):
         return (None, (), "")
@@ -258,6 +263,11 @@ def _result(code: Code, use: Use, item: Definition, site: Site, types: frozenset
         if other != result and not (other.why and not result.why):
             return (None, (), "whether it is called of a class or of an object is not clear")
     return (tuple(result.arguments) if result.arguments is not None else None, result.dropped, result.why)
+
+
+def _is_of_what_is_called(attribute: str) -> bool:
+    """Whether functions have such an attribute, or mocks that stand for them: the name of something else with others may be anything."""
+    return attribute.startswith(("__", "assert_", "call", "mock", "method_calls", "side_effect", "return_value", "reset_mock", "await"))
 
 
 def _says_member(use: Use, item: Definition) -> bool:
