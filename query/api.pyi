@@ -183,6 +183,7 @@ def change_signature(
     after: str = "",
     call_with: list[str] | None = None,
     anyway: bool = False,
+    diagnostics: bool = False,
     apply: bool = False,
     plan: str = "",
 ) -> Answer[ChangedSignature]:
@@ -201,6 +202,8 @@ def change_signature(
         after: parameter behind which the added ones go; else at the end
         call_with: what calls pass for an added parameter: timeout=None
         anyway: write it also where calls are left that may not fit, or something else stands against it
+        diagnostics: also ask the language server which errors it brings and takes away, in the files that change and those that depend on
+            them; with errors that it brings it is not written
         apply: write it; without it nothing is written, and what would be is shown
         plan: plan of the answer that showed it: refused if what would be written is something else by now
     """

@@ -436,7 +436,9 @@ def test_arguments_that_may_have_an_effect_are_evaluated_in_the_old_order(doubtf
         service.close()
 
 
-@pytest.mark.parametrize(("symbol", "why"), [("lib.Base.p", "is a property"), ("lib.Base.__eq__", "is called by Python itself")])
+@pytest.mark.parametrize(
+    ("symbol", "why"), [("lib.Base.p", "is a property"), ("lib.Base.__eq__", "is a special method, so Python or a library calls it")]
+)
 def test_what_takes_no_parameters_of_its_own_is_refused(doubtful: Path, monkeypatch: pytest.MonkeyPatch, symbol: str, why: str) -> None:
     monkeypatch.chdir(doubtful)
     service = Service(doubtful)

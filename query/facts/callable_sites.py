@@ -46,19 +46,19 @@ def unresolved(index: Index, name: str, language: str) -> list[Site]:
     return list(rows)
 
 
-def callees_at(index: Index, sites: Collection[Site]) -> dict[Site, set[int]]:
-    """By place all that is called there, as far as it is known."""
+def callees_at(index: Index, sites: Collection[Site]) -> dict[Site, dict[int, set[int]]]:
+    """By place all that is called there, as far as it is known, each with the evidence for it as numbers."""
     rows = index.rows(
         """
-        SELECT p.path, p.line, p.col, c.callee
+        SELECT p.path, p.line, p.col, c.callee, c.evidence
         FROM (SELECT unnest($paths::VARCHAR[]) AS path, unnest($lines::INTEGER[]) AS line, unnest($cols::INTEGER[]) AS col) p
         JOIN document d ON d.path = p.path JOIN call_in c ON c.doc_id = d.doc_id AND c.line = p.line AND c.col = p.col ORDER BY ALL
         """,
         _columns(sites),
     ) if sites else []  # fmt: skip
-    found: dict[Site, set[int]] = {}
-    for path, line, col, callee in rows:
-        found.setdefault((path, line, col), set()).add(callee)
+    found: dict[Site, dict[int, set[int]]] = {}
+    for path, line, col, callee, evidence in rows:
+        found.setdefault((path, line, col), {}).setdefault(callee, set()).add(evidence)
     return found
 
 

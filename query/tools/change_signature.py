@@ -25,6 +25,7 @@ from query.facts.parameters import Named, asked
 from query.facts.symbols import Symbol
 from query.live.outline import hangs
 from query.refactor.outcome import Apply, Edited, PlanId, carry_out, lines
+from query.refactor.simulation.trial import Evaluation, evaluation_lines, judged
 from query.surface.registry import tool
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from query.edits.scope import Scope
     from query.refactor.parameters.call_sites import Code
     from query.refactor.parameters.changed_definition import Definition
-    from query.refactor.parameters.changing_signature import Changed, Site
+    from query.refactor.parameters.changing_signature import Changed, Left, Site
     from query.refactor.parameters.signature import Wish
     from query.refactor.parameters.signature_uses import Kin, Uses
 
@@ -58,6 +59,13 @@ class ChangeSignature(Named, kw_only=True):
     anyway: Annotated[
         bool, msgspec.Meta(description="write it also where calls are left that may not fit, or something else stands against it")
     ] = False
+    diagnostics: Annotated[
+        bool,
+        msgspec.Meta(
+            description="also ask the language server which errors it brings and takes away, in the files that change and those that "
+            "depend on them; with errors that it brings it is not written"
+        ),
+    ] = False
     apply: Apply = False
     plan: PlanId = ""
 
@@ -74,6 +82,7 @@ class ChangedSignature(msgspec.Struct, kw_only=True):
 
     functions: all that change together: what overrides it, and what it overrides. calls: how many are rewritten.
     left: uses that may not fit the new parameters and stay as they are. doubts: why the result may be broken code, in words.
+    preview: the errors that it brings and takes away, where diagnostics were asked for; its left_behind is empty, as left tells that.
     """
 
     name: str
@@ -86,6 +95,7 @@ class ChangedSignature(msgspec.Struct, kw_only=True):
     left: list[LeftUse] = []
     left_total: int = 0
     doubts: list[str] = []
+    preview: Evaluation | None = None
 
 
 def _text(answer: Answer[ChangedSignature], style: Style) -> Iterator[str]:
@@ -104,6 +114,8 @@ def _text(answer: Answer[ChangedSignature], style: Style) -> Iterator[str]:
         yield from style.places(places)
     if found.left_total > len(found.left):
         yield style.dim(f"… {found.left_total - len(found.left)} more")
+    if found.preview is not None:
+        yield from evaluation_lines(found.preview, style)
 
 
 @tool(
@@ -137,6 +149,9 @@ def TOOL(context: Context, ask: ChangeSignature) -> Answer[ChangedSignature]:
 
         found = _make(index, scope, symbol, kin, wish, gaps)
         made.append(found)
+        if ask.diagnostics and found.changed.documents:
+            before = {path: found.codes[path].module.document.content for path in found.changed.documents}
+            found.preview, found.judged = judged(workspace, before, found.changed.documents)
         doubts = [*found.changed.doubts, *_said_of(found)]
         if ask.apply and not ask.anyway and doubts:
             raise EditRefused(f"nothing was written: {'; '.join(doubts)}. Look at it without apply first; to write it all the same: anyway")
@@ -145,7 +160,7 @@ def TOOL(context: Context, ask: ChangeSignature) -> Answer[ChangedSignature]:
     outcome = carry_out(workspace, plan, write=ask.apply, shown=ask.plan)
     [found] = made
     left = [LeftUse(why=item.why, place=_place(found.codes.get(item.path), item.path, item.place)) for item in found.changed.left]
-    reasons = [*outcome.reasons, *gaps]
+    reasons = [*outcome.reasons, *gaps, *found.judged]
     if left:
         detail = "uses that may not fit the new parameters stay as they are"
         reasons.append(of_paths("left_behind", detail, sorted({item.place.path for item in left}), len(left)))
@@ -164,6 +179,7 @@ def TOOL(context: Context, ask: ChangeSignature) -> Answer[ChangedSignature]:
         left=left[:_SHOWN],
         left_total=len(left),
         doubts=found.changed.doubts,
+        preview=found.preview,
     )
     long = any(item.diff_lines_left_out for item in outcome.edited.files)
     meant = {**asked(ask), **asked(ChangeSignature(), symbol.record)}
@@ -244,13 +260,18 @@ def _said(signature: Sequence[Any]) -> str:
 
 
 class _Made(msgspec.Struct, kw_only=True):
-    """`digests`: of all files that were read, by path. unknown: reasons why uses may be unknown, where those could break."""
+    """`digests`: of all files that were read, by path. unknown: reasons why uses may be unknown, where those could break.
+
+    preview, judged: what servers say, and why that may not be all of it.
+    """
 
     definitions: dict[int, Definition]
     codes: dict[str, Code]
     changed: Changed
     digests: dict[str, str]
     unknown: list[Reason]
+    preview: Evaluation | None = None
+    judged: list[Reason] = []
 
 
 def _make(index: Index, scope: Scope, symbol: Symbol, kin: Kin, wish: Wish, gaps: Sequence[Reason]) -> _Made:
@@ -261,10 +282,11 @@ def _make(index: Index, scope: Scope, symbol: Symbol, kin: Kin, wish: Wish, gaps
     """
     from query.refactor.parameters.changing_signature import changed_texts, receivers
     from query.refactor.parameters.signature import is_compatible
-    from query.refactor.parameters.signature_uses import paths_of, uses_of
+    from query.refactor.parameters.signature_uses import class_family, paths_of, uses_of
 
     uses = uses_of(index, kin.members, unknown=True)
-    codes, digests = _read(index, scope, paths_of(kin.members, uses.sites))
+    family = class_family(index, symbol)
+    codes, digests = _read(index, scope, sorted({*paths_of(kin.members, uses.sites), *(item.record.path for item in family)}))
     doubts: list[str] = []
     definitions = _definitions(symbol, kin, codes, wish, doubts)
     shown = receivers(codes, uses.sites)
@@ -276,8 +298,23 @@ def _make(index: Index, scope: Scope, symbol: Symbol, kin: Kin, wish: Wish, gaps
     is_safe = all(is_compatible(item.change, is_bound=True) and is_compatible(item.change, is_bound=False) for item in definitions.values())
     found.doubts = [*doubts, *found.doubts]
     if not is_safe:
-        found.doubts += _of_others(index, scope, kin, definitions, uses, wish, codes, sites)
+        found.left += _handed_over(family, codes)
+        found.doubts += _of_others(index, scope, kin, definitions, uses, family, codes, sites)
     return _Made(definitions=definitions, codes=codes, changed=found, digests=digests, unknown=[] if is_safe else list(gaps))
+
+
+def _handed_over(family: Sequence[Symbol], codes: Mapping[str, Code]) -> list[Left]:
+    """Where the methods of these classes hand over the class of their object."""
+    from query.refactor.parameters.changing_signature import Left
+    from query.refactor.parameters.handed_classes import handed_over
+
+    why = "the class of the object is handed over, and how it is called there is not known"
+    return [
+        Left(item.record.path, code.position(code.start(node)), why)
+        for item in family
+        if (code := codes.get(item.record.path)) is not None
+        for node in handed_over(code, (item.record.line - 1, item.record.col - 1))
+    ]
 
 
 def _read(index: Index, scope: Scope, paths: Sequence[str]) -> tuple[dict[str, Code], dict[str, str]]:
@@ -331,7 +368,10 @@ def _definitions(symbol: Symbol, kin: Kin, codes: Mapping[str, Code], wish: Wish
                 continue
         found[key] = definition(code, nodes, wish, record.qualified_name)
     if other:
-        doubts.append(f"{listed(other)} overrides it or is overridden, has other parameters, and stays as it is")
+        doubts.append(
+            f"{listed(other)} may be called in its place (overrides it, is overridden by it, or has what the same protocol asks for), "
+            "has other parameters, and stays as it is"
+        )
     return found
 
 
@@ -347,7 +387,7 @@ def _of_others(
     kin: Kin,
     definitions: Mapping[int, Definition],
     uses: Uses,
-    wish: Wish,
+    family: Sequence[Symbol],
     codes: Mapping[str, Code],
     sites: Sequence[Site],
 ) -> list[str]:
@@ -380,7 +420,8 @@ def _of_others(
         for path, line, col in keywords_of(index, list(definitions), names)
         if path not in codes or (path, codes[path].offset((line, col))) not in told
     ]
-    doubts += quoted_calls(index, {name for key in definitions for name in called_as(index, kin.members[key])})
+    called = {name for key in definitions for name in called_as(index, kin.members[key])}
+    doubts += quoted_calls(index, called, {item.record.name for item in family})
     if unseen:
         doubts.append(
             f"a parameter is passed by its name at {listed([f'{path}:{line + 1}' for path, line, _ in unseen])}, where no call is known"
@@ -402,6 +443,10 @@ def _said_of(found: _Made) -> list[str]:
         said.append(f"uses stay that may not fit the new parameters: {listed(places)}")
     if found.unknown:
         said.append(f"uses may be left that are not known: {'; '.join(reason.detail for reason in found.unknown[:_TOLD])}")
+    if found.preview is not None and (errors := found.preview.errors_introduced):
+        said.append(f"it brings errors: {listed([f'{item.path}:{item.line} {item.message}' for item in errors], _TOLD)}")
+    elif found.preview is not None and found.preview.net_delta is None:
+        said.append("no server judges what it would write")
     return said
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from functools import cached_property
 from typing import Literal, NamedTuple
 
 from indexer.text import index_to_utf16
+from query.refactor.move.moved_block import is_of_the_library
 from query.refactor.parameters.bracketed import Source
 from query.refactor.parameters.signature import Argument
 from query.refactor.python_module import Module, Position, dotted
@@ -25,6 +26,7 @@ _OF_A_FUNCTION = frozenset(
 """Attributes of a function that do not depend on its parameters."""
 
 _PARTIAL = ("partial", "partialmethod")
+_PUTS_BY_KEYWORD = ("multiple", "Mock", "MagicMock", "AsyncMock", "NonCallableMock", "configure_mock", "SimpleNamespace", "replace", "type")
 
 
 class Use(NamedTuple):
@@ -82,6 +84,27 @@ class Code:
                 case _:
                     pass
         return found
+
+    @cached_property
+    def _keywords(self) -> set[tuple[int, str]]:
+        """Where arguments are named, but for what puts them in the place of members (`patch.multiple(of, name=…)`)."""
+        calls = (node for node in ast.walk(self.module.tree) if isinstance(node, ast.Call))
+        plain = (node for node in calls if dotted(node.func).rpartition(".")[2] not in _PUTS_BY_KEYWORD)
+        return {(self.start(item), item.arg) for node in plain for item in node.keywords if item.arg}
+
+    def is_keyword(self, place: Position) -> bool:
+        """Whether the word at a place names an argument of a call, and nothing that the call is of."""
+        at = self.offset(place)
+        return (at, self._word(at)) in self._keywords
+
+    @cached_property
+    def _strings(self) -> list[tuple[int, int]]:
+        nodes = (node for node in ast.walk(self.module.tree) if isinstance(node, ast.Constant | ast.JoinedStr))
+        return [(self.start(node), self.end(node)) for node in nodes if not isinstance(node, ast.Constant) or isinstance(node.value, str)]
+
+    def is_in_string(self, place: Position) -> bool:
+        at = self.offset(place)
+        return any(start <= at < end for start, end in self._strings)
 
     @cached_property
     def _by_bracket(self) -> dict[int, ast.Call]:
@@ -142,10 +165,32 @@ class Code:
                 return Use("decorates", None, named)
             case ast.Attribute() if parent.attr in _OF_A_FUNCTION:
                 return Use("idle", None, named)
-            case ast.Expr():
+            case ast.Expr() | ast.Compare():
+                return Use("idle", None, named)
+            case _ if self._is_type_of_cast(node):
                 return Use("idle", None, named)
             case _:
                 return Use("value", None, named)
+
+    def attribute_of(self, use: Use) -> str:
+        """The attribute that is taken of what stands there; empty where none is."""
+        parent = self.parents.get(use.name) if use.name is not None else None
+        return parent.attr if isinstance(parent, ast.Attribute) else ""
+
+    def is_decorator(self, call: ast.Call) -> bool:
+        """Whether what a call gives decorates: `@call(…)`."""
+        parent = self.parents.get(call)
+        return isinstance(parent, Definition) and call in parent.decorator_list
+
+    def _is_type_of_cast(self, node: ast.expr) -> bool:
+        """Whether it stands in the type that `typing.cast` is given, which makes nothing of it."""
+        at: ast.AST = node
+        while isinstance(parent := self.parents.get(at), ast.Subscript | ast.Tuple | ast.List | ast.BinOp):
+            at = parent
+        if not isinstance(parent, ast.Call) or parent.args[:1] != [at]:
+            return False
+        said = dotted(parent.func)
+        return said.rpartition(".")[2] == "cast" and is_of_the_library(self.module, said.partition(".")[0])
 
     # ---- what lies around
 
@@ -211,7 +256,15 @@ class Code:
 
     def arguments(self, call: ast.Call) -> list[Argument]:
         """In the order of the text."""
-        return [_argument(node) for node in self.argument_nodes(call)]
+        nodes = self.argument_nodes(call)
+        bound = {inner.target.id for node in nodes for inner in ast.walk(node) if isinstance(inner, ast.NamedExpr)}
+        return [_argument(node, bound | self._shared) for node in nodes]
+
+    @cached_property
+    def _shared(self) -> set[str]:
+        """Names that a function binds for others, so that a call may change what they hold."""
+        said = (node.names for node in ast.walk(self.module.tree) if isinstance(node, ast.Global | ast.Nonlocal))
+        return {name for names in said for name in names}
 
     def argument_nodes(self, call: ast.Call) -> list[ast.expr | ast.keyword]:
         return sorted([*call.args, *call.keywords], key=lambda node: (node.lineno, node.col_offset))
@@ -227,10 +280,14 @@ class Code:
         return self.position(at)
 
 
-def _argument(node: ast.expr | ast.keyword) -> Argument:
+def _argument(node: ast.expr | ast.keyword, changing: Set[str]) -> Argument:
+    """`changing`: names that another argument may bind anew."""
     inner = list(ast.walk(node))
     acts = any(isinstance(item, ast.Call | ast.Await | ast.Yield | ast.YieldFrom | ast.NamedExpr) for item in inner)
-    reads = acts or any(isinstance(item, ast.Attribute | ast.Subscript | ast.Starred) for item in inner)
+    reads = acts or any(
+        isinstance(item, ast.Attribute | ast.Subscript | ast.Starred) or (isinstance(item, ast.Name) and item.id in changing)
+        for item in inner
+    )
     match node:
         case ast.keyword(arg=None):
             return Argument("**", acts, reads=True)

@@ -186,11 +186,19 @@ def _check_body(code: Code, node: Function, change: Change, doubts: list[str]) -
         for inner in ast.walk(node)
         if isinstance(inner, ast.Call) and isinstance(inner.func, ast.Name) and inner.func.id in _LOOKS_AT_ALL
         and (inner.func.id not in ("vars", "dir") or not inner.args)
+        and (inner.func.id not in ("eval", "exec") or not _says_its_variables(inner))
     }  # fmt: skip
     if names_change and looking:
         doubts.append(f"the body of {where}:{node.lineno} looks at its variables by their names ({', '.join(sorted(looking))})")
     if node.type_comment is not None or _has_type_comment(code, node):
         doubts.append(f"{where}:{node.lineno} says its types in a comment, which stays as it is")
+
+
+def _says_its_variables(call: ast.Call) -> bool:
+    """Whether `eval` or `exec` is given the variables that its text sees, so that it sees no others."""
+    return not any(isinstance(item, ast.Starred) for item in call.args) and (
+        len(call.args) > 1 or any(item.arg == "globals" for item in call.keywords)
+    )
 
 
 def _has_type_comment(code: Code, node: Function) -> bool:

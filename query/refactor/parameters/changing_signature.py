@@ -25,7 +25,8 @@ class Site(NamedTuple):
     """A place that names one of the functions, or calls it by another name.
 
     of: the functions that are meant, as keys. is_constructor: a class is named whose objects it makes.
-    why_unsure: why something else may be meant there; empty where that is certain. is_renamed: it is not the function's name.
+    why_unsure: why something else may be meant there; empty where that is certain. gives_what_is_called: that is so only since values
+    were followed, so it may be what the function gives, which a decorator calls at once.
     """
 
     path: str
@@ -34,6 +35,7 @@ class Site(NamedTuple):
     is_constructor: bool = False
     is_by_name_alone: bool = False
     why_unsure: str = ""
+    gives_what_is_called: bool = False
 
 
 class Left(NamedTuple):
@@ -142,7 +144,12 @@ def _at_site(
     written: dict[ast.Call, tuple[Passed, ...]],
 ) -> list[Replacement]:
     use = code.use_at(site.place)
-    if use.kind == "idle":
+    if site.path.endswith(".pyi"):  # nothing runs there
+        return []
+    if use.kind == "idle" or (use.kind == "unread" and site.is_by_name_alone and code.is_keyword(site.place)):
+        return []
+    attribute = code.attribute_of(use)
+    if site.is_by_name_alone and attribute and not _is_of_what_is_called(attribute) and not any(item.unclear for item in meant):
         return []
     results = {_result(code, use, item, site, types) for item in meant}
     if results <= {(None, (), "")}:
@@ -157,7 +164,7 @@ def _at_site(
     whys = sorted(why for _, _, why in results if why)
     if whys:
         return left(whys[0])
-    if site.why_unsure:
+    if site.why_unsure and not (site.gives_what_is_called and use.call is not None and code.is_decorator(use.call)):
         return left(site.why_unsure)
     if len(results) > 1:
         return left("it may call functions with different parameters")
@@ -230,7 +237,8 @@ def _result(code: Code, use: Use, item: Definition, site: Site, types: frozenset
     if use.kind == "unread":
         how = rewritten(item.change, UNKNOWN_CALL, is_bound=True)
         other = rewritten(item.change, UNKNOWN_CALL, is_bound=False)
-        return (None, (), "" if how == other == Rewritten() else "it is named there in a form that is not read")
+        why = "a string names it, and how it is used by that is not known" if code.is_in_string(site.place) else ""
+        return (None, (), "" if how == other == Rewritten() else why or "it is named there in a form that is not read")
     if use.kind == "set":
         return (None, (), "something else is put in its place")
     is_bound = item.change.bound and (
@@ -241,16 +249,25 @@ def _result(code: Code, use: Use, item: Definition, site: Site, types: frozenset
     if use.kind != "call":
         if result == Rewritten():
             return (None, (), "")
+        if code.attribute_of(use):
+            return (None, (), "an attribute of it is read, and what that has to do with its parameters is not known")
         return (None, (), _BLIND if use.kind != "decorates" else "as a decorator it is called by Python")
     if result.why and is_compatible(item.change, is_bound=is_bound):
         return (None, (), "")
-    if result.is_unfit and site.is_by_name_alone:
-        return (None, (), "")
+    if result.is_unfit and (site.is_by_name_alone or site.why_unsure):
+        other = rewritten(item.change, arguments, is_bound=not is_bound)
+        why = "" if other == Rewritten() or other.is_unfit else "it may be called of a class there, with an object before its arguments"
+        return (None, (), why)
     if is_bound and not item.is_of_class and _is_unclear(use):
         other = rewritten(item.change, arguments, is_bound=not is_bound)
         if other != result and not (other.why and not result.why):
             return (None, (), "whether it is called of a class or of an object is not clear")
     return (tuple(result.arguments) if result.arguments is not None else None, result.dropped, result.why)
+
+
+def _is_of_what_is_called(attribute: str) -> bool:
+    """Whether functions have such an attribute, or mocks that stand for them: the name of something else with others may be anything."""
+    return attribute.startswith(("__", "assert_", "call", "mock", "method_calls", "side_effect", "return_value", "reset_mock", "await"))
 
 
 def _says_member(use: Use, item: Definition) -> bool:
@@ -300,7 +317,10 @@ def _call_edits(code: Code, call: ast.Call, arguments: Sequence[Passed], owner: 
                 pieces = (item.name,) if item.name else ()
                 edits.append(Replacement(element.start, end if item.name else code.start(node.value), pieces, owner))
             elif not isinstance(node, ast.keyword) and item.name not in ("", "*"):
-                edits.append(Replacement(element.start, element.start, (f"{item.name}=",), owner))
+                opening, closing = ("(", ")") if _needs_brackets(code, node, element) else ("", "")
+                edits.append(Replacement(element.start, element.start, (f"{item.name}={opening}",), owner))
+                if closing:
+                    edits.append(Replacement(element.end, element.end, (closing,), owner))
         if not is_bare or not edits:
             return edits
     wanted = [(item.number, _pieces(code, item, nodes, listing.elements, is_bare=is_bare)) for item in arguments]
@@ -325,5 +345,11 @@ def _pieces(
         while text[value].isspace():
             value += 1
         return (f"{item.name}=", Span(value, end)) if item.name else (Span(value, end),)
-    body: tuple[Piece, ...] = ("(", Span(start, end), ")") if is_bare else (Span(start, end),)
+    is_open = is_bare or (item.name not in ("", "*", "**") and _needs_brackets(code, node, element))
+    body: tuple[Piece, ...] = ("(", Span(start, end), ")") if is_open else (Span(start, end),)
     return (f"{item.name}=", *body) if item.name not in ("", "*", "**") else body
+
+
+def _needs_brackets(code: Code, node: ast.expr | ast.keyword, element: Element) -> bool:
+    """`f(x := 1)` is a call, `f(a=x := 1)` is none."""
+    return isinstance(node, ast.NamedExpr) and code.start(node) == element.start

@@ -1,4 +1,4 @@
-"""Calls that stand in strings, as what makes code writes them: `"environment.call(context, "`. Nobody rewrites those."""
+"""Calls that no identifier says: in strings, as what makes code writes them (`"environment.call(context, "`), and of `__subclasses__()`."""
 
 from __future__ import annotations
 
@@ -14,20 +14,44 @@ from query.facts.index import Index
 _MOST_MODULES = 100_000
 
 
-def quoted_calls(index: Index, names: Collection[str]) -> list[str]:
-    """What strings of the workspace say that may be calls of these names, in words; documentation is none."""
+def quoted_calls(index: Index, names: Collection[str], classes: Collection[str] = ()) -> list[str]:
+    """What texts of the workspace say that may be calls of these names, in words; documentation is none.
+
+    Args:
+        classes: of constructors their classes and what is above these, which may be asked for the classes below them.
+    """
     pattern = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, sorted(names)))})\((?!\))")
     texts = Texts(index.root)
     found: list[str] = []
+    asked: list[str] = []
     unread: list[str] = []
     for path, _ in modules(index, "", _MOST_MODULES):
         content = texts.read(path)
         if content is None:
             unread.append(path)
-        elif pattern.search(text := content.decode("utf-8", "replace")):
+            continue
+        text = content.decode("utf-8", "replace")
+        if classes and "__subclasses__" in text:
+            asked += [f"{path}:{line}" for line in sorted(set(_asks_for_subclasses(text, classes)))]
+        if pattern.search(text):
             found += [f"{path}:{line}" for line in sorted({line for said, line in _strings(text) if pattern.search(said)})]
     told = [f"a string may hold a call of it, which stays as it is: {listed(found)}"] if found else []
+    if asked:
+        told.append(f"the classes below one are asked for, and what is done with them is not known: {listed(asked)}")
     return [*told, *([f"whether strings of {listed(unread)} hold calls of it is not known"] if unread else [])]
+
+
+def _asks_for_subclasses(text: str, classes: Collection[str]) -> Iterator[int]:
+    """Lines that read `__subclasses__` of one of these classes, or of what is no class's name."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and node.attr == "__subclasses__":
+            of = node.value.id if isinstance(node.value, ast.Name) else node.value.attr if isinstance(node.value, ast.Attribute) else ""
+            if of in classes or not of[:1].isupper():
+                yield node.lineno
 
 
 def _strings(text: str) -> Iterator[tuple[str, int]]:

@@ -29,8 +29,18 @@ _CALLABLE = ("function", "method", "constructor")
 _OPEN_MEMBERS = ("__init__", "__call__")
 """Members with two underscores around them whose parameters are one's own choice."""
 
+_CALLED_BY = {
+    "__new__": "is called with what its class is called with, as is __init__",
+    "__init_subclass__": "is called with the keywords that class statements say, which are not looked at",
+    "__post_init__": "is called by the __init__ that a dataclass is given, with its fields of the type InitVar, in their order",
+    "__class_getitem__": "is called by a subscript of its class",
+}
+"""Special members whose parameters are not Python's own: who says what they are given."""
+
 _BY_FLOW = (Evidence.FLOW, Evidence.POSSIBLE_FLOW)
 _BY_NO_NAME = (Evidence.PROPERTY, Evidence.OPERATOR, Evidence.PROTOCOL)
+_OF_WHAT_IT_GIVES = {Evidence.OPERATOR, Evidence.PROTOCOL}
+"""How members are known to be called of what stands there, and so of what a call gives: `str(C(1))`."""
 _BY_VALUE = (Evidence.INFERRED, Evidence.DECORATOR)
 """How calls are known that stand where the function is handed over, and not where it is called."""
 
@@ -72,7 +82,8 @@ def target_of(index: Index, symbol: Symbol) -> Symbol:
     if record.kind not in _CALLABLE:
         raise UsageError(f"'{record.qualified_name}' is a {record.kind}, which has no parameters; name a function, a method or a class")
     if record.name.startswith("__") and record.name.endswith("__") and record.name not in _OPEN_MEMBERS:
-        raise EditRefused(f"'{record.qualified_name}' is called by Python itself, which says what it is given")
+        why = _CALLED_BY.get(record.name, "is a special method, so Python or a library calls it with what its protocol says")
+        raise EditRefused(f"'{record.qualified_name}' {why}; change it by hand")
     return symbol
 
 
@@ -120,6 +131,21 @@ def _made_by_others(index: Index, symbol: Symbol) -> list[str]:
     return [f"{listed(making, _TOLD)} is a base outside the workspace, which may make such objects itself, or be given the same arguments"]
 
 
+def class_family(index: Index, symbol: Symbol) -> list[Symbol]:
+    """Of a constructor its class, and what is above and below that in the workspace: their methods may hand over the class itself."""
+    container = scopes(index, [symbol.sym_id])[symbol.sym_id].container
+    if symbol.record.name != "__init__" or container is None:
+        return []
+    found, waiting = set(with_types_below(index, [container])), [container]
+    supers = above_types(index).supers
+    while waiting:
+        above = {item for item in supers.get(waiting.pop(), ()) if item not in found}
+        found |= above
+        waiting += above
+    known = symbols_by_id(index, sorted(found)).values()
+    return [item for item in known if not item.record.external and language_of(item.record.path) == PYTHON.name]
+
+
 # ---- where they are used
 
 
@@ -149,10 +175,11 @@ def uses_of(index: Index, members: Mapping[int, Symbol], *, unknown: bool) -> Us
             continue
         if item.language != PYTHON.name:
             elsewhere.add(Elsewhere(item.path, item.line))
-        elif not item.roles & Role.MENTION or item.roles & (Role.READ | Role.CALL):
+        elif not item.roles & Role.MENTION or item.roles & (Role.READ | Role.CALL) or item.evidence == Evidence.STRING:
             why = "that it is meant there was concluded from values" if item.evidence in _BY_FLOW else ""
             found.setdefault((item.path, item.line, item.col), {})[item.of] = why
     by_name = set(found)
+    _add_replaced(index, makers, found)
     _add_calls(index, members, makers, found)
     _add_values(index, members, found)
     others = _others_at(index, members, found)
@@ -162,13 +189,24 @@ def uses_of(index: Index, members: Mapping[int, Symbol], *, unknown: bool) -> Us
             place=(spot[1], spot[2]),
             of=tuple(sorted(of)),
             is_constructor=spot not in by_name and not makers.isdisjoint(of),
-            why_unsure=next((why for _, why in sorted(of.items()) if why), others.get(spot, "")),
+            why_unsure=next((why for _, why in sorted(of.items()) if why), others[spot].why if spot in others else ""),
+            gives_what_is_called=spot in by_name and not any(of.values()) and spot in others and others[spot].is_by_flow,
         )
         for spot, of in sorted(found.items())
     ]
     if unknown:
         sites += _unknown(index, members, makers, set(found))
     return Uses(sites, sorted(elsewhere))
+
+
+def _add_replaced(index: Index, makers: Collection[int], found: dict[Spot, dict[int, str]]) -> None:
+    """Where a string names a class, as `mock.patch` takes it, or something else is put in its place."""
+    known = scopes(index, makers)
+    made_by = {container: maker for maker in makers if (container := known[maker].container) is not None}
+    for item in named(index, list(made_by)):
+        is_replaced = bool(item.roles & Role.WRITE) and not item.roles & Role.DEFINITION
+        if item.language == PYTHON.name and (is_replaced or item.evidence == Evidence.STRING):
+            found.setdefault((item.path, item.line, item.col), {})[made_by[item.of]] = ""
 
 
 def _add_calls(index: Index, members: Mapping[int, Symbol], makers: Collection[int], found: dict[Spot, dict[int, str]]) -> None:
@@ -219,16 +257,24 @@ def _add_values(index: Index, members: Mapping[int, Symbol], found: dict[Spot, d
         found.setdefault((docs[use.doc_id].path, use.line, use.col), {}).setdefault(use.of, "")
 
 
-def _others_at(index: Index, members: Mapping[int, Symbol], found: Mapping[Spot, Mapping[int, str]]) -> dict[Spot, str]:
-    """What else is called at the places, in words."""
+class _Others(NamedTuple):
+    """What else is called at a place, in words. is_by_flow: only as values were followed."""
+
+    why: str
+    is_by_flow: bool
+
+
+def _others_at(index: Index, members: Mapping[int, Symbol], found: Mapping[Spot, Mapping[int, str]]) -> dict[Spot, _Others]:
     callees = callees_at(index, list(found))
     known = scopes(index, {callee for ids in callees.values() for callee in ids})
-    said: dict[Spot, str] = {}
+    said: dict[Spot, _Others] = {}
     for spot, ids in callees.items():
-        others = sorted({known[one].name for one in ids if one not in members and known[one].kind in CALLABLE_KINDS})
+        other_ids = [one for one in ids if one not in members and known[one].kind in CALLABLE_KINDS and ids[one] - _OF_WHAT_IT_GIVES]
+        others = sorted({known[one].name for one in other_ids})
         own = {known[one].name for one in ids if one in members}
         if others and not (set(others) <= {"__call__", "__init__", "__new__"} and "__init__" not in own):
-            said[spot] = f"something else may be called there, too ({listed(others, _TOLD)})"
+            is_by_flow = all(ids[one] <= {*_BY_FLOW} for one in other_ids)
+            said[spot] = _Others(f"something else may be called there, too ({listed(others, _TOLD)})", is_by_flow)
     return said
 
 

@@ -21,6 +21,7 @@ from query.refactor.simulation.consequences import Broken, changes_shapes, conse
 
 if TYPE_CHECKING:
     from query.edits.scope import Scope
+    from query.edits.text import Document
     from query.refactor.simulation.judge import Judge, Said
     from query.refactor.simulation.session import Made, Session, Wanted
     from query.refactor.simulation.store import Store
@@ -173,9 +174,11 @@ class Trial:
         self.said: list[Said] = []
         self.reasons: dict[str, Reason] = {}
 
-    def evaluate(self, *, warnings: bool = False) -> Evaluation:
+    def evaluate(self, *, warnings: bool = False, uses: bool = True) -> Evaluation:
         """The session as it is now.
 
+        Args:
+            uses: hold it against the index, too; not of an edit that was made from the uses in it.
         Raises:
             UsageError: it has no edits. ServerError: a server fell twice.
         """
@@ -204,7 +207,7 @@ class Trial:
         self._say(unsettled, after.unjudged, dirty)
         for reason in (*before.unreadable, *after.unreadable):
             self.reasons[f"unreadable {reason.detail}"] = reason
-        left_behind = self._left_behind(judged)
+        left_behind = self._left_behind(judged) if uses else []
         confidence = self._confidence(unsettled, after.unjudged)
         return Evaluation(
             session_id=session.id,
@@ -303,6 +306,23 @@ class Trial:
         completeness = Completeness(status="unknown", reasons=reasons) if nothing_judged else completeness_from(reasons)
         said = by_servers([info for said in self.said for info in said.servers], sum(said.elapsed_ms for said in self.said))
         return self._workspace.answer(ask, result, all_of(total), completeness, said)
+
+
+def judged(workspace: Workspace, before: Mapping[str, bytes], after: Mapping[str, Document]) -> tuple[Evaluation, list[Reason]]:
+    """What an edit that was made from the index would bring and take away, by path; and why that may not be all.
+
+    Raises:
+        ServerError: a server fell twice.
+    """
+    from query.refactor.simulation.session import File
+    from query.refactor.simulation.store import new_session
+
+    session = new_session("")
+    session.files = [File(path=path, before=before[path], after=document.content) for path, document in sorted(after.items())]
+    trial = Trial(workspace, session, "workspace", 0)
+    found = trial.evaluate(uses=False)
+    found.session_id, found.status = "", "destroyed"
+    return found, list(trial.reasons.values())
 
 
 def evaluated(ask: msgspec.Struct | Mapping[str, Any], trial: Trial, found: Evaluation) -> Answer[Evaluation]:
