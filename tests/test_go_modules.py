@@ -216,6 +216,30 @@ func main() { fmt.Println(gone.Thing(), nick.Other(), hub.New()) }
     assert missing["name"] == "modules"
 
 
+@pytest.mark.slow
+def test_a_value_whose_type_has_no_name_loses_no_file(tmp_path: Path):
+    """gopls answers the question for such a type with an error; what the value may run stays open at its place, and nothing else does."""
+    requires("go", "gopls")
+    program = """package a
+
+func Seq(yield func(int) bool) { yield(1) }
+
+func Over(it func(yield func(int) bool)) {
+	for x := range it {
+		_ = x
+	}
+}
+
+func Use() { Over(Seq) }
+"""
+    root = write_tree(tmp_path / "work", {"go.mod": "module example.com/app\n\ngo 1.23\n", "a.go": program})
+    made = crawl(root, Config(jobs=1), Watcher(), environment={"HOME": str(tmp_path), "GOMODCACHE": str(tmp_path / "none")})
+    assert made.manifest["lost"] == {}
+    with open_index(root) as index:
+        assert index.rows("SELECT line, operation FROM unresolved_operations") == [(5, "iterate")]
+        assert index.rows("SELECT count(*) FROM coverage WHERE status = 'lost'") == [(0,)]
+
+
 def test_status_lists_nothing_below_a_count_of_no_imports(tmp_path: Path):
     root = write_tree(tmp_path / "work", {"a.py": "def f(x):\n    return x.nothing_known\n"})
     crawl_with_ty(root)
