@@ -1,55 +1,141 @@
-"""What `module.exports` of one line makes of the names that a file is required by: the module, and where it is called, what it exports."""
+"""What JavaScript and TypeScript export without a name, and functions that are assigned to members, given away or exported whole."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
-from support import crawl_with_ty, write_tree
+import pytest
+from query_support import generation
+from support import Watcher, rows, write_tree
 from toolchains import requires
 
+from indexer.config import Config
+from indexer.crawl.run import crawl
+from indexer.errors import EditRefused, UsageError
 from query.facts.index import open_index
+from query.surface.service import Service
+
+pytestmark = pytest.mark.slow
 
 FILES = {
-    "package.json": '{"name": "made", "version": "1.0.0", "main": "index.js"}',
-    "index.js": "'use strict';\nmodule.exports = require('./lib/made');\n",
-    "lib/made.js": "exports = module.exports = createMade;\n"
-    "function createMade() { return { run: function () {} }; }\n"
-    "createMade.config = 1;\n",
-    "lib/only.js": "module.exports = (a) => a;\n",
-    "lib/inner.js": "(function (module) { module.exports = 1; })({});\nexports.named = 2;\n",
-    "app.js": "var made = require('./lib/made');\nvar app = module.exports = made();\napp.run();\n",
-    "use.js": "var app = require('./app');\nvar made = require('.');\n"
-    "var only = require('./lib/only');\nvar inner = require('./lib/inner');\n"
-    "console.log(app, made.config, inner.named);\nmade();\nonly(1);\n",
+    "package.json": '{"name": "thing"}\n',
+    "arrow.ts": "import { helper } from './lib';\n\nexport default (size: number) => {\n  return helper(size);\n};\n",
+    "alone.ts": "export default function (size: number) {\n  return size;\n}\n",
+    "made.js": "export default class {\n  go() {}\n}\n",
+    "table.ts": "import { helper } from './lib';\nexport default Object.freeze({\n  run: helper,\n});\n",
+    "lib.ts": "export function helper(size: number) { return size; }\n",
+    "whole.cjs": "module.exports = function session(size) { return size; };\n",
+    "short.cjs": "module.exports = (size) => size;\n",
+    "app.js": (
+        "import { helper } from './lib';\nexport const app = {};\napp.render = function render(size) { return helper(size); };\n"
+        "export const later = new Promise(function executor(done) { done(helper(1)); });\n"
+    ),
+    "use.ts": (
+        "import sized from './arrow';\nimport alone from './alone';\nimport Made from './made';\nimport table from './table';\n"
+        "import * as arrow from './arrow';\n\nexport function all() {\n  new Made();\n  table;\n"
+        "  return sized(1) + alone(2) + arrow.default(3);\n}\n"
+    ),
+    "koa.cjs": (
+        "const Emitter = require('events');\nmodule.exports = class Application extends Emitter {\n"
+        "  start() { return session(1); }\n};\nconst session = require('./whole.cjs');\n"
+    ),
+    "runs.cjs": ("const Koa = require('./koa.cjs');\nnew Koa().start();\nclass Custom extends Koa {}\nmodule.exports = { Custom };\n"),
+    "checks.ts": (
+        "declare function expect(what: unknown): { toBeDefined(): void };\nexport function shown() { return 1; }\n"
+        "export function check() {\n  const local = () => shown();\n  expect(local).toBeDefined();\n  expect(shown).toBeDefined();\n"
+        "  setTimeout(shown, 1);\n}\n"
+    ),
+    "use.cjs": "const session = require('./whole.cjs');\nfunction start() { return session(1); }\n",
 }
 
 
-def _means(root: Path, path: str, *names: str) -> set[tuple[str, int, str]]:
-    with open_index(root) as index:
-        rows = index.rows(
-            "SELECT o.name, o.line + 1, coalesce(s.qualified_name, '?') FROM occ o JOIN document d USING (doc_id) "
-            "LEFT JOIN symbol s USING (sym_id) "
-            "WHERE d.path = $path AND list_contains($names, o.name) AND NOT has_role(o.roles, 'definition')",
-            {"path": path, "names": list(names)},
-        )
-    return {(name, line, meant) for name, line, meant in rows}
-
-
-def test_a_required_file_is_its_module_and_what_it_exports_where_it_is_called(tmp_path: Path):
-    """After an edit, too, when what the others point at is known by its key alone."""
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     requires("ts7")
-    root = write_tree(tmp_path / "work", FILES)
-    for text in (FILES["use.js"], f"{FILES['use.js']}console.log(app);\n"):
-        write_tree(root, {"use.js": text})
-        crawl_with_ty(root, jobs=1)
-        found = _means(root, "use.js", "app", "made", "only", "inner")
-        assert {("app", 5, "app"), ("made", 5, "index")} <= found
-        assert ("inner", 5, "?") in found, "a parameter called module is given something, and no file exports it"
-        assert {meant for name, line, meant in found if (name, line) == ("made", 6)} == {"lib.made.createMade"}
-        assert not {meant for name, line, meant in found if (name, line) == ("only", 7)} & {"lib.only"}, "what is called is no module"
-        with open_index(root) as index:
-            [(calls,)] = index.rows("SELECT count(*) FROM call_in c JOIN symbol s ON s.sym_id = c.callee WHERE is_kind(s.kind, 'module')")
-        assert calls == 0
-    write_tree(root, {"app.js": f"{FILES['app.js']}console.log(made);\n"})
-    crawl_with_ty(root, jobs=1)
-    assert ("app", 5, "app") in _means(root, "use.js", "app"), "use.js was not asked about again"
+    root = write_tree(tmp_path_factory.mktemp("exports") / "thing", FILES)
+    crawl(root, Config(jobs=1), Watcher(), environment={})
+    return root
+
+
+@pytest.fixture
+def service(root: Path) -> Iterator[Service]:
+    made = Service(root)
+    yield made
+    made.close()
+
+
+def test_callers_of_what_has_no_name_are_found(root: Path) -> None:
+    """By the import's own name, by `default`, and of a file that holds nothing else: that is the function, and no module."""
+    found = rows(generation(root), "SELECT callee, caller, line FROM calls WHERE path = 'use.ts' ORDER BY ALL")
+    assert sorted((callee.rpartition("`")[0].rpartition("`")[2], caller.rpartition("/")[2], line) for callee, caller, line in found) == [
+        ("alone.ts", "all().", 9),
+        ("arrow.ts", "all().", 9),
+        ("arrow.ts", "all().", 9),
+        ("made.js", "all().", 7),
+    ]
+    assert all("default" in callee for callee, _, _ in found)
+    tables = "SELECT DISTINCT symbol FROM occurrences WHERE path = 'use.ts' AND name = 'table'"
+    assert [symbol.rpartition("/")[2] for (symbol,) in rows(generation(root), tables)] == ["default."]
+    modules = "SELECT DISTINCT target_path, target_line FROM occurrences WHERE path = 'use.ts' AND name = 'arrow'"
+    assert rows(generation(root), modules) == [("arrow.ts", 0)]
+
+
+def test_a_class_that_is_a_module_has_its_uses_and_what_lies_below_it(service: Service) -> None:
+    below = service.ask("hierarchy", {"symbol": "koa.Application", "direction": "subtypes"}).result
+    assert [found.symbol.qualified_name for found in below] == ["runs.Custom"]
+    called = service.ask("callers", {"symbol": "koa.Application"}).result
+    assert [(edge.symbol.qualified_name, edge.sites[0].line) for edge in called] == [("runs", 2)]
+
+
+def test_a_variable_that_holds_a_required_module_means_what_that_is(service: Service) -> None:
+    """Its uses lead to the module's function, so that nothing would be found of the variable itself."""
+    answer = service.ask("callers", {"symbol": "koa.cjs:5:7"})
+    assert answer.query["resolved"]["qualified_name"] == "whole.session"
+    assert {edge.symbol.qualified_name for edge in answer.result} == {"koa.Application.start", "use.start"}
+    assert service.ask("references", {"symbol": "koa.cjs:5:7"}).query["resolved"]["qualified_name"] == "whole.session"
+    assert service.ask("callers", {"symbol": "koa.cjs"}).query["resolved"]["qualified_name"] == "koa.Application"
+
+
+def test_a_function_that_is_a_module_has_its_callers(root: Path) -> None:
+    found = rows(generation(root), "SELECT callee, caller FROM calls WHERE path = 'use.cjs' AND callee LIKE '%session%'")
+    assert [(callee.rpartition("/")[2], caller.rpartition("/")[2]) for callee, caller in found] == [("session().", "start().")]
+
+
+def test_the_caller_is_the_function_that_is_given_and_not_the_file(service: Service) -> None:
+    answer = service.ask("callers", {"symbol": "lib.helper"})
+    assert [edge.symbol.qualified_name for edge in answer.result] == ["app.app.render", "app.executor", "arrow.default", "table"]
+    assert [reason.code for reason in answer.completeness.reasons] == ["escapes"]  # `table` gets it as a value
+    assert "app" not in {found.symbol.qualified_name for found in service.ask("unreferenced", {}).result}
+
+
+@pytest.mark.parametrize(("symbol", "new_name", "why"), [("arrow.default", "sized", "default"), ("short.exports", "brief", "exports")])
+def test_what_the_language_names_itself_is_not_renamed(service: Service, symbol: str, new_name: str, why: str) -> None:
+    with pytest.raises(EditRefused, match=f"'{why}' at .* cannot be renamed: .* gives this name its meaning"):
+        service.ask("rename_symbol", {"symbol": symbol, "new_name": new_name})
+
+
+def test_a_reserved_word_is_no_new_name(service: Service) -> None:
+    with pytest.raises(UsageError, match="'class' is a keyword of Typescript"):
+        service.ask("rename_symbol", {"symbol": "lib.helper", "new_name": "class"})
+
+
+@pytest.mark.parametrize(("asked", "meant"), [("arrow", "arrow.default"), ("made.js", "made.default"), ("lib", "lib")])
+def test_who_asks_for_the_callers_of_a_module_means_what_it_exports(service: Service, asked: str, meant: str) -> None:
+    """Nothing calls a module: without a default export that has no name there is no other answer."""
+    answer = service.ask("callers", {"symbol": asked})
+    assert answer.query["resolved"]["qualified_name"] == meant
+    assert bool(answer.result) == (meant != asked)
+
+
+def test_what_is_given_to_a_check_is_not_called_by_it(root: Path) -> None:
+    """`expect(Component).toBeDefined()` runs nothing (zustand); what a timer is given, it runs."""
+    with open_index(root) as index:
+        found = index.rows(
+            "SELECT s.name, c.line, c.evidence FROM calls c JOIN symbols s ON s.symbol = c.callee"
+            " WHERE c.path = 'checks.ts' AND s.name IN ('local', 'shown') ORDER BY c.line"
+        )
+    assert [(name, line, "inferred" if evidence == "inferred" else "told") for name, line, evidence in found] == [
+        ("shown", 3, "told"),
+        ("shown", 6, "inferred"),
+    ]
