@@ -203,6 +203,10 @@ def of_whatever(metadata, klass):
     metadata.create_all(bind=metadata)
 
 
+def of_unknown(thing):
+    return thing.__subclasses__()
+
+
 def of_mock(thing, other):
     other.bind.url
     thing.bind.assert_called_with(1, b=2)
