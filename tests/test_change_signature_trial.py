@@ -117,6 +117,11 @@ def handed(a: int, /, b: int = 1):
     return a, b
 
 
+def commented(a, b):
+    # type: (int, int) -> tuple
+    return a, b
+
+
 class Kept:
     def __init__(self, x, y):
         self.x, self.y = x, y
@@ -198,6 +203,10 @@ def of_whatever(metadata, klass):
     metadata.create_all(bind=metadata)
 
 
+def of_unknown(thing):
+    return thing.__subclasses__()
+
+
 def of_mock(thing, other):
     other.bind.url
     thing.bind.assert_called_with(1, b=2)
@@ -262,6 +271,7 @@ def ask(made: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ask]:
         ("lib.factory", {"rename": ["level=depth"]}, '@factory("x", depth=2)'),
         ("lib.factory", {"order": ["arg", "new", "level"], "add": ["new"], "call_with": ["new=0"]}, "new=0"),
         ("lib.Shown", {"rename": ["iterable=items", "error=why"]}, "repr(lib.Shown(items=[1], why=2)), str(lib.Shown([2], why=3))"),
+        ("lib.commented", {"rename": ["b=rest"]}, "def commented(a, rest):"),
         ("lib.compared", {"rename": ["b=rest"]}, "lib.compared(1, rest=2)"),
         ("lib.evaluates", {"rename": ["a=first"]}, 'return eval(text, {"a": first}), b'),
         ("lib.Looked", {"order": ["y", "x"]}, "return kind(x=self.x, y=self.y)"),
@@ -308,6 +318,7 @@ def test_a_call_that_fits_only_as_one_of_the_class_is_no_call_of_something_else(
         ("lib.Patched", {"rename": ["b=rest"]}, "a string names it"),
         ("lib.Patched.of_object", {"rename": ["b=rest"]}, "a string names it"),
         ("lib.Replaced", {"rename": ["b=rest"]}, "something else is put in its place"),
+        ("lib.commented", {"order": ["b", "a"]}, "'commented' at lib.py:"),
         ("lib.Kept", {"order": ["y", "x"]}, "the class of the object is handed over"),
         ("lib.Made", {"order": ["y", "x"]}, "the class of the object is handed over"),
         ("lib.Below", {"rename": ["y=z"]}, "the classes below one are asked for, and what is done with them is not known: main.py:"),

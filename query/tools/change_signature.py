@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from query.refactor.parameters.changed_definition import Definition
     from query.refactor.parameters.changing_signature import Changed, Left, Site
     from query.refactor.parameters.signature import Wish
-    from query.refactor.parameters.signature_uses import Kin, Uses
+    from query.refactor.parameters.signature_uses import Family, Kin, Uses
 
 _TOLD = 3
 _SHOWN = 200
@@ -286,7 +286,7 @@ def _make(index: Index, scope: Scope, symbol: Symbol, kin: Kin, wish: Wish, gaps
 
     uses = uses_of(index, kin.members, unknown=True)
     family = class_family(index, symbol)
-    codes, digests = _read(index, scope, sorted({*paths_of(kin.members, uses.sites), *(item.record.path for item in family)}))
+    codes, digests = _read(index, scope, sorted({*paths_of(kin.members, uses.sites), *(item.record.path for item in family.classes)}))
     doubts: list[str] = []
     definitions = _definitions(symbol, kin, codes, wish, doubts)
     shown = receivers(codes, uses.sites)
@@ -298,7 +298,7 @@ def _make(index: Index, scope: Scope, symbol: Symbol, kin: Kin, wish: Wish, gaps
     is_safe = all(is_compatible(item.change, is_bound=True) and is_compatible(item.change, is_bound=False) for item in definitions.values())
     found.doubts = [*doubts, *found.doubts]
     if not is_safe:
-        found.left += _handed_over(family, codes)
+        found.left += _handed_over(family.classes, codes)
         found.doubts += _of_others(index, scope, kin, definitions, uses, family, codes, sites)
     return _Made(definitions=definitions, codes=codes, changed=found, digests=digests, unknown=[] if is_safe else list(gaps))
 
@@ -387,7 +387,7 @@ def _of_others(
     kin: Kin,
     definitions: Mapping[int, Definition],
     uses: Uses,
-    family: Sequence[Symbol],
+    family: Family,
     codes: Mapping[str, Code],
     sites: Sequence[Site],
 ) -> list[str]:
@@ -421,7 +421,7 @@ def _of_others(
         if path not in codes or (path, codes[path].offset((line, col))) not in told
     ]
     called = {name for key in definitions for name in called_as(index, kin.members[key])}
-    doubts += quoted_calls(index, called, {item.record.name for item in family})
+    doubts += quoted_calls(index, called, {item.record.name for item in family.classes}, has_bases=family.has_bases)
     if unseen:
         doubts.append(
             f"a parameter is passed by its name at {listed([f'{path}:{line + 1}' for path, line, _ in unseen])}, where no call is known"

@@ -190,7 +190,8 @@ def _check_body(code: Code, node: Function, change: Change, doubts: list[str]) -
     }  # fmt: skip
     if names_change and looking:
         doubts.append(f"the body of {where}:{node.lineno} looks at its variables by their names ({', '.join(sorted(looking))})")
-    if node.type_comment is not None or _has_type_comment(code, node):
+    is_same_list = [item.name for item in change.before] == [item.was for item in change.after]
+    if not is_same_list and (node.type_comment is not None or _has_type_comment(code, node)):
         doubts.append(f"{where}:{node.lineno} says its types in a comment, which stays as it is")
 
 

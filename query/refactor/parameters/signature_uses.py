@@ -131,11 +131,18 @@ def _made_by_others(index: Index, symbol: Symbol) -> list[str]:
     return [f"{listed(making, _TOLD)} is a base outside the workspace, which may make such objects itself, or be given the same arguments"]
 
 
-def class_family(index: Index, symbol: Symbol) -> list[Symbol]:
+class Family(NamedTuple):
+    """Classes of the workspace. has_bases: whether the one that is meant lies below others, outside the workspace, too."""
+
+    classes: list[Symbol]
+    has_bases: bool
+
+
+def class_family(index: Index, symbol: Symbol) -> Family:
     """Of a constructor its class, and what is above and below that in the workspace: their methods may hand over the class itself."""
     container = scopes(index, [symbol.sym_id])[symbol.sym_id].container
     if symbol.record.name != "__init__" or container is None:
-        return []
+        return Family([], has_bases=False)
     found, waiting = set(with_types_below(index, [container])), [container]
     supers = above_types(index).supers
     while waiting:
@@ -143,7 +150,8 @@ def class_family(index: Index, symbol: Symbol) -> list[Symbol]:
         found |= above
         waiting += above
     known = symbols_by_id(index, sorted(found)).values()
-    return [item for item in known if not item.record.external and language_of(item.record.path) == PYTHON.name]
+    own = [item for item in known if not item.record.external and language_of(item.record.path) == PYTHON.name]
+    return Family(own, has_bases=bool(supers.get(container)))
 
 
 # ---- where they are used
