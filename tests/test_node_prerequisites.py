@@ -255,7 +255,8 @@ def test_types_are_brought_for_what_has_none_of_its_own(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("name", "types"), [("react-scripts", "jest"), ("jest", "jest"), ("qunit", "")])
 def test_declarations_of_what_brings_jest_say_nothing_of_its_globals(tmp_path: Path, name: str, types: str) -> None:
     """Both packages have types of their own; qunit's declare the names of its tests, too."""
-    made = look(tmp_path, {"package.json": manifest(devDependencies={name: "^4"}), "a.js": "it(1);\n"})
+    beside = {"examples/b/package.json": manifest(devDependencies={f"@types/{name}": "^4"}), "examples/b/b.ts": ""}  # for itself alone
+    made = look(tmp_path, {"package.json": manifest(devDependencies={name: "^4"}), "a.js": "it(1);\n", **beside})
     made = msgspec.structs.replace(made, languages=frozenset({"javascript"}))
     here = made.fetched_here / "node" / "node_modules" / name
     write_tree(here, {"package.json": '{"types": "index.d.ts"}', "index.d.ts": ""})

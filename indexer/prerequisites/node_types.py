@@ -60,9 +60,10 @@ def wanted(workspace: NodeWorkspace, paths: Sequence[str], place: Path) -> dict[
     for folder, manifest in list(workspace.manifests.items())[:_MOST_MANIFESTS]:
         if not FIXTURES.isdisjoint(folder.split("/")):
             continue
+        around = {one for above in _upwards(folder) for one in dependencies(workspace.manifests.get(above, {}))}
         for name, specifier in dependencies(manifest).items():
             types = _types_of(name)
-            if types and f"@types/{types}" not in declared and name not in workspace.packages and types not in found:
+            if types and f"@types/{types}" not in around and name not in workspace.packages and types not in found:
                 there = [posixpath.join(base, above, "node_modules") for base in (place, workspace.root) for above in _upwards(folder)]
                 has_own = types != _WITHOUT_GLOBALS and any(has_types(f"{one}/{name}") for one in there)
                 if not has_own and not any(os.path.isdir(f"{one}/@types/{types}") for one in there):
