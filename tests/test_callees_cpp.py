@@ -13,8 +13,6 @@ from support import CORPORA, crawl_with_ty, write_tree
 from toolchains import requires
 from traced import Direction, silent
 
-from indexer.model import Operation
-from indexer.syntax import parse
 from query.answers.envelope import Answer
 from query.facts.index import Index, open_index
 from query.surface.registry import call
@@ -202,11 +200,3 @@ def test_a_text_whose_calls_the_compiler_tells_is_complete(told: Told, case: str
 def test_objects_of_which_nothing_runs_are_no_callees(told: Told) -> None:
     assert told.listed("cpp_pointer_to_class_only", "run", "outgoing") == set()
     assert told.listed("cpp_only_numbers", "run", "outgoing") == {"twice"}
-
-
-def test_a_member_of_a_union_is_made_by_who_names_it():
-    """The members of its classes are made with these, and those of classes around it as ever."""
-    text = b"struct B { B(); };\nstruct M {\n  union { int n; B in; };\n  union U { struct I { B deep; }; I i; } u;\n  B own;\n};\n"
-    found = parse("cpp", "a.cpp", text, "a").receivers
-    made = [line for line, operation in zip(found.line, found.operation, strict=True) if operation == Operation.CONSTRUCT]
-    assert made == [3, 3, 4], "of line 3 the member of the inner class, and the union itself"

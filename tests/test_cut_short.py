@@ -175,7 +175,7 @@ def hook(event, arguments):
     if event != "open" or not str(arguments[0]).endswith("_calls.sql"):
         return
     frame = sys._getframe()
-    while frame and frame.f_code.co_name != "_merge":  # the stages are read for their digest too
+    while frame and frame.f_code.co_name != "merge_facts":  # the stages are read for their digest too
         frame = frame.f_back
     if frame:
         os.kill(os.getpid(), number)

@@ -26,7 +26,9 @@ from query.facts import folders
 ROOT = Path(__file__).parent.parent
 DOOR = "indexer/git_command.py"
 LAUNCHERS = {
-    "indexer/crawl/pool.py": "workers of our own",
+    "indexer/crawl/process.py": "workers of our own",
+    "indexer/crawl/pool.py": "none: it waits for these",
+    "indexer/crawl/kept.py": "none: the same",
     "indexer/cache/unpack.py": "a reader of our own",
     "indexer/scip/look.py": "a reader of our own",
     "indexer/drive/process.py": "language servers",

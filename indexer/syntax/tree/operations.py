@@ -103,7 +103,6 @@ def receivers(
     """
     tells_all = signs == "all"
     found = Receivers()
-    unmade = {node.start_byte for node in captures.get("unmade", ())}
     generic, made = _Ranges(captures.get("generic", ())), _Ranges(captures.get("made", ()))
     rows: set[_Row] = set()
     for capture, nodes in captures.items():
@@ -113,8 +112,7 @@ def receivers(
                 if node.type in _SIGNS[name] and not values.are_built_in(name, node):
                     rows.add(_of_sign("made" if made.hold(node.start_byte) else name, node, tells_all=tells_all))
         elif kind == "built":
-            kept = (node for node in nodes if node.start_byte not in unmade)
-            rows.update(row for node in kept if (row := _of_type(Operation[name.upper()], node)) is not None)
+            rows.update(row for node in nodes if (row := _of_type(Operation[name.upper()], node)) is not None)
         elif kind == "unknown":
             operation = Operation[name.upper()]
             rows.update(_Row(node.start_byte, node.end_byte, -1, operation, Basis.UNKNOWN, Basis.UNKNOWN) for node in nodes)

@@ -24,7 +24,5 @@
 ; Values that a declaration makes of a type, and types that a template gets, which may make some.
 (declaration type: (_) @built.construct declarator: [(identifier) (array_declarator) (init_declarator declarator: (identifier))])
 (field_declaration type: (_) @built.construct declarator: [(field_identifier) (array_declarator)])
-; Who makes a member of a union names it.
-(union_specifier body: (field_declaration_list (field_declaration type: (_) @unmade)))
 (base_class_clause [(type_identifier) (template_type) (qualified_identifier)] @built.construct)
 (template_argument_list (type_descriptor type: (_) @built.hold !declarator))
