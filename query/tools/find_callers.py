@@ -14,7 +14,7 @@ from query.answers.envelope import Answer, Completeness, Reason, SymbolRecord
 from query.answers.pages import offset_of, page_of
 from query.answers.style import Style, count, headline, printable
 from query.context import Context, Workspace
-from query.facts import overloads
+from query.facts import constructors, overloads
 from query.facts.calls import DIRECTIONS, Reached, Selection, walk
 from query.facts.calls import Site as Place
 from query.facts.completeness import DEFINITION
@@ -240,6 +240,8 @@ def TOOL(context: Context, ask: FindCallers) -> Answer[list[Edge]]:
     ]
     page = page_of(offset, len(shown), len(edges), cut_short=capped)
     completeness, beside = _completeness(context, ask, symbol, edges), overloads.beside(index, symbol)
+    if ask.direction != "outgoing":
+        beside += constructors.beside(index, symbol)
     return context.answer(ask, result, page, completeness, meant=symbol, about=symbol.record.path, beside=beside)
 
 
