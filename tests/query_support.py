@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from indexer.store import proof
 from query.answers.envelope import Answer
 from query.answers.style import Style
 from query.facts.status import Report
+from query.surface.service import Service
 from query.tools.index_status import report_lines
 
 FILES = {
@@ -216,6 +218,17 @@ def plain_environment(home: Path, more: dict[str, str] | None = None) -> dict[st
 def _state() -> dict[str, str]:
     """Where this run keeps its secret: who asks is who has made the index."""
     return {name: os.environ[name] for name in ("LSPIDX_STATE_DIR",) if name in os.environ}
+
+
+@contextlib.contextmanager
+def results_of(tool: str, root: Path) -> Iterator[Callable[..., Any]]:
+    """What a tool gives about a symbol, the first argument; the others by name. Meanwhile the root is the current folder."""
+    service = Service(root)
+    try:
+        with contextlib.chdir(root):
+            yield lambda symbol, **more: service.ask(tool, {"symbol": symbol, **more}).result
+    finally:
+        service.close()
 
 
 def json_of(done: subprocess.CompletedProcess[str]) -> Any:

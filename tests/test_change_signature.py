@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from query_support import results_of
 from support import crawl_with_ty, printed, write_tree
 
 from indexer.errors import EditRefused, UsageError
@@ -145,11 +146,9 @@ def root(shop: Path) -> Iterator[Path]:
 
 
 @pytest.fixture
-def ask(root: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ask]:
-    monkeypatch.chdir(root)
-    service = Service(root)
-    yield lambda symbol, **more: service.ask("change_signature", {"symbol": symbol, **more}).result
-    service.close()
+def ask(root: Path) -> Iterator[Ask]:
+    with results_of("change_signature", root) as given:
+        yield given
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from query_support import results_of
 from support import crawl_with_ty, printed, write_tree
 
 from indexer.errors import EditRefused
-from query.surface.service import Service
 
 FILES = {
     "lib.py": '''from __future__ import annotations
@@ -255,11 +255,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def ask(made: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ask]:
-    monkeypatch.chdir(made)
-    service = Service(made)
-    yield lambda symbol, **more: service.ask("change_signature", {"symbol": symbol, **more}).result
-    service.close()
+def ask(made: Path) -> Iterator[Ask]:
+    with results_of("change_signature", made) as given:
+        yield given
     write_tree(made, FILES)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from query_support import results_of
 from support import crawl_with_ty, printed, write_tree
 
 from indexer.errors import EditRefused, UsageError
@@ -111,11 +112,9 @@ def root(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def move(root: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Move]:
-    monkeypatch.chdir(root)
-    service = Service(root)
-    yield lambda symbol, to, **more: service.ask("move_symbol", {"symbol": symbol, "to": to, **more}).result
-    service.close()
+def move(root: Path) -> Iterator[Move]:
+    with results_of("move_symbol", root) as given:
+        yield lambda symbol, to, **more: given(symbol, to=to, **more)
 
 
 @pytest.mark.parametrize(

@@ -122,10 +122,11 @@ class Pool:
     def _new_worker(self) -> None:
         number = self._numbers
         self._numbers += 1
-        stays = self._kept is not None and not number and not self.is_set_up
-        self.workers.append(self._kept.lend(self._run) if self._kept is not None and stays else Worker(number, f"{self._run}.{number}"))
+        lender = self._kept if number == 0 and not self.is_set_up else None
+        worker = lender.lend(self._run) if lender is not None else Worker(number, f"{self._run}.{number}")
+        self.workers.append(worker)
         if self.is_set_up:
-            self.workers[-1].send(self._setups)
+            worker.send(self._setups)
 
     def setup(self, setups: list[Setup], basis: Basis) -> None:
         """Tells all workers, once, what servers there are. `basis`: what a server that runs already must have been started for."""
