@@ -87,7 +87,7 @@ def unnamed(index: Index, ids: Collection[int], above: Mapping[int, Sequence[int
     Args:
         above: their `stand_ins`.
     """
-    reads = _reads(index, _READS_OF, sorted(above)) if above else []
+    reads = _reads_of(index, above) if above else []
     return [*_ending_in(index, reads, above), *_making(index, ids)]
 
 
@@ -160,7 +160,7 @@ _READS_OF = """
     SELECT r.sym_id, r.encl_id, r.doc_id, r.line, r.col, evidence('property') FROM (SELECT unnest($ids::INTEGER[]) AS id) u
     JOIN refs r ON r.sym_id = u.id
     WHERE has_role(r.roles, 'read', 'write', 'delete') AND NOT has_role(r.roles, 'definition', 'import', 'mention')
-      AND r.encl_id IS NOT NULL AND r.sym_id IN (SELECT unnest($fields::INTEGER[]))
+      AND r.encl_id IS NOT NULL
 """
 _READS_IN = """
     SELECT o.encl_id, o.sym_id, o.doc_id, o.line, o.col, evidence('property') FROM (SELECT unnest($ids::INTEGER[]) AS id) u
@@ -170,12 +170,36 @@ _READS_IN = """
 """
 
 
-def _reads(index: Index, sql: str, ids: Sequence[int]) -> list[Call]:
-    """Reads and writes of fields that an accessor of a type below overrides: nothing runs but that."""
-    fields: list[int] = index.keep(
-        "fields below accessors", lambda: [*(sym_id for (sym_id,) in index.rows(_FIELDS_BELOW_ACCESSORS)), *fields_by_shape(index)]
+_READS_IN_ONE = """
+    SELECT o.encl_id, o.sym_id, o.doc_id, o.line, o.col, evidence('property') FROM occ o
+    WHERE o.encl_id = $id AND o.sym_id IS NOT NULL
+      AND has_role(o.roles, 'read', 'write', 'delete') AND NOT has_role(o.roles, 'definition', 'import', 'mention')
+"""
+
+
+def _fields(index: Index) -> frozenset[int]:
+    """Fields that an accessor of a type below overrides."""
+    known: frozenset[int] = index.keep(
+        "fields below accessors",
+        lambda: frozenset([*(sym_id for (sym_id,) in index.rows(_FIELDS_BELOW_ACCESSORS)), *fields_by_shape(index)]),
     )
-    return [Call(*row) for row in index.rows(sql, {"ids": list(ids), "fields": fields})] if fields else []
+    return known
+
+
+def _reads_of(index: Index, ids: Collection[int]) -> list[Call]:
+    """Reads and writes of those of these that an accessor of a type below overrides: nothing runs but that."""
+    fields = sorted(_fields(index).intersection(ids))
+    return [Call(*row) for row in index.rows(_READS_OF, {"ids": fields})] if fields else []
+
+
+def _reads_in(index: Index, ids: Sequence[int]) -> list[Call]:
+    """The same in the texts of these symbols."""
+    fields = _fields(index)
+    if not fields:
+        return []
+    if len(ids) == 1:
+        return [Call(*row) for row in index.rows(_READS_IN_ONE, {"id": ids[0]}) if row[1] in fields]
+    return [Call(*row) for row in index.rows(_READS_IN, {"ids": list(ids), "fields": sorted(fields)})]
 
 
 def callees_of(index: Index, ids: Collection[int]) -> dict[int, dict[int, int]]:
@@ -261,7 +285,7 @@ def _dispatch(index: Index, frontier: Sequence[int], direction: Direction, direc
     if direction == "incoming":
         return dispatched(index, frontier)
     told = {(call.of, call.other, call.doc_id, call.line, call.col) for call in direct}
-    below = [call._replace(other=member) for call, member in dispatching(index, [*direct, *_reads(index, _READS_IN, frontier)])]
+    below = [call._replace(other=member) for call, member in dispatching(index, [*direct, *_reads_in(index, frontier)])]
     return [call for call in below if (call.of, call.other, call.doc_id, call.line, call.col) not in told]
 
 

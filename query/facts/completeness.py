@@ -191,7 +191,7 @@ class Certificate:
         """
         around = scopes(self._index, {*called, *opened})
         beyond = outside(self._index, {*called, *opened})
-        members = sorted(sym_id for sym_id in self._asked_for(around) - beyond if sym_id in called)
+        members = sorted(self._overridable(called) - beyond)
         types = {container for sym_id in members for container in [around[sym_id].container] if container is not None}
         known = symbols_by_id(self._index, members) if members else {}
         reasons = [*more, *self.unresolved_callees(opened), *anew.reasons(self._index, called)]
@@ -208,15 +208,17 @@ class Certificate:
         is_unknown = "unknown" in (texts.status, rows.status)
         return Completeness(status="unknown", reasons=found) if is_unknown else completeness_from(found)
 
-    def _asked_for(self, known: Mapping[int, Place]) -> set[int]:
+    def _overridable(self, ids: Collection[int]) -> set[int]:
         """Those that a type below may have a member of its own in place of."""
-        holders = [one.container for one in known.values() if one.kind == SymbolKind.FUNCTION and one.container is not None]
-        around = scopes(self._index, holders)
-        of_interfaces = {container for container, one in around.items() if one.kind == SymbolKind.INTERFACE}
+        known = scopes(self._index, ids)
+
+        def is_of_interface(place: Place) -> bool:
+            return place.container is not None and known[place.container].kind == SymbolKind.INTERFACE
+
         return {
             sym_id
-            for sym_id, one in known.items()
-            if one.kind in _OVERRIDDEN or (one.kind == SymbolKind.FUNCTION and one.container in of_interfaces)
+            for sym_id in ids
+            if (place := known[sym_id]).kind in _OVERRIDDEN or (place.kind == SymbolKind.FUNCTION and is_of_interface(place))
         }
 
     def without_environment(self, languages: Collection[str] | None = None) -> list[Reason]:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any
 
 from indexer.languages import JAVASCRIPT, TYPESCRIPT
 from query.answers.envelope import SymbolRecord
@@ -63,20 +61,33 @@ def named(index: Index, name: str) -> list[Symbol]:
 
 
 def _fitting(index: Index, form: str, last: str) -> list[Symbol]:
-    # a bare name has settled with the name alone; of a dotted one, names are few to look at, cards many to unpack
-    fits = "JOIN symbol s ON s.sym_id = n.sym_id WHERE (s.qualified_name = $form OR suffix(s.qualified_name, '.' || $form))"
-    sql = f"""
-        WITH n AS MATERIALIZED (SELECT sym_id, refs FROM symbol_name WHERE lname = lower($last) AND name = $last)
-        SELECT n.sym_id FROM n {fits if form != last else ""} ORDER BY n.refs DESC, n.sym_id
-    """
-    return _cards(index, sql, {"last": last, "form": form} if form != last else {"last": last})
+    """Symbols called `last` whose qualified name is `form` or ends with it, the most used first."""
+    known: dict[tuple[str, str], list[int]] = index.keep("symbols by name", dict)
+    if (form, last) not in known:
+        if len(known) >= _MOST_KEPT:
+            known.clear()
+        known[form, last] = _numbers(index, form, last)
+    ids = known[form, last]
+    symbols = symbols_by_id(index, ids)
+    return [symbols[sym_id] for sym_id in ids]
 
 
-def _cards(index: Index, sql: str, values: Mapping[str, Any]) -> list[Symbol]:
-    """The symbols whose numbers a statement gives, in its order."""
-    ids = [row[0] for row in index.rows(sql, values)]
-    known = symbols_by_id(index, ids)
-    return [known[sym_id] for sym_id in ids]
+def _numbers(index: Index, form: str, last: str) -> list[int]:
+    rows: list[tuple[int, int]] = index.rows(_NAMED, {"last": last})
+    ids = [sym_id for sym_id, _ in sorted(rows, key=lambda row: (-row[1], row[0]))]
+    if form == last:
+        return ids
+    if len(ids) <= _FEW:  # of these the cards will be printed
+        names = {sym_id: symbol.record.qualified_name for sym_id, symbol in symbols_by_id(index, ids).items()}
+    else:
+        names = dict(index.rows(_WHOLE_NAMES, {"ids": ids}))
+    return [sym_id for sym_id in ids if names[sym_id] == form or names[sym_id].endswith(f".{form}")]
+
+
+_FEW = 12
+_MOST_KEPT = 2_000
+_NAMED = "SELECT sym_id, refs FROM symbol_name WHERE lname = lower($last) AND name = $last"
+_WHOLE_NAMES = "SELECT s.sym_id, s.qualified_name FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN symbol s ON s.sym_id = u.id"
 
 
 def _modules(index: Index, form: str) -> list[Symbol]:

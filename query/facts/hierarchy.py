@@ -168,17 +168,6 @@ def reachable(edges: Mapping[int, Collection[TypeEdge]], start: int) -> set[int]
     return found
 
 
-def with_types_below(index: Index, ids: Collection[int]) -> frozenset[int]:
-    """These types and all below them, by one statement."""
-    sql = """
-        WITH RECURSIVE down(sym_id) AS (
-            SELECT unnest($ids::INTEGER[]) UNION SELECT t.sub_id FROM down JOIN type_edge_rev t ON t.super_id = down.sym_id
-        )
-        SELECT sym_id FROM down
-    """
-    return frozenset(row[0] for row in index.rows(sql, {"ids": sorted(ids)})) if ids else frozenset()
-
-
 # ---- members that override
 
 

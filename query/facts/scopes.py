@@ -33,22 +33,37 @@ class Scope(NamedTuple):
 
 
 _COLUMNS = "s.sym_id, s.container_id, s.doc_id, s.kind, s.flags, s.name, s.start_line, s.sel_line, s.sel_col"
-_ONE = f"SELECT {_COLUMNS} FROM symbol s WHERE s.sym_id = $id"
+_PAGE = f"SELECT {_COLUMNS} FROM symbol s WHERE s.sym_id BETWEEN ? AND ?"
 _MANY = f"SELECT {_COLUMNS} FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN symbol s ON s.sym_id = u.id"
+
+_PAGE_SYMBOLS = 256
+"""Symbols of neighbouring numbers, which are those of one document and the next: to read so many takes 0.7 ms, to read one 0.55."""
+_MOST_PAGES = 4
+_MOST_KEPT = 200_000
 
 
 def scopes(index: Index, ids: Collection[int]) -> Mapping[int, Scope]:
-    """These symbols and all that they lie in; what was asked for before is kept."""
+    """These symbols and all that they lie in, perhaps among others; what was read before is kept."""
     known: dict[int, Scope] = index.keep("scopes", dict)
-    missing = [sym_id for sym_id in ids if sym_id not in known]
-    while missing:
-        if len(missing) == 1:  # by a constant, which reads one segment of a sorted table
-            rows = index.rows(_ONE, {"id": missing[0]})
-        else:
-            rows = index.rows(_MANY, {"ids": sorted(missing)})
-        known.update({row[0]: Scope(*row[1:]) for row in rows})
-        missing = list({row[1] for row in rows if row[1] is not None and row[1] not in known})
+    if len(known) > _MOST_KEPT:
+        known = index.kept["scopes"] = {}
+    waiting = set(ids)
+    while waiting:
+        missing = [sym_id for sym_id in waiting if sym_id not in known]
+        if missing:
+            known.update(_read(index, missing))
+        around = (known[sym_id].container for sym_id in waiting if sym_id in known)
+        waiting = {container for container in around if container is not None}
     return known
+
+
+def _read(index: Index, ids: Collection[int]) -> dict[int, Scope]:
+    pages = sorted({sym_id // _PAGE_SYMBOLS for sym_id in ids})
+    if len(pages) > _MOST_PAGES:
+        rows = index.rows(_MANY, {"ids": sorted(ids)})
+    else:
+        rows = [row for page in pages for row in index.rows(_PAGE, [page * _PAGE_SYMBOLS, (page + 1) * _PAGE_SYMBOLS - 1])]
+    return {row[0]: Scope(*row[1:]) for row in rows}
 
 
 def around(index: Index, sym_id: int) -> Iterator[int]:

@@ -12,6 +12,7 @@ from query.facts.index import Index
 
 TYPES = ("class", "interface", "enum", "struct")
 _FEW = 6
+_MOST_KEPT = 5_000
 
 OF_DOCUMENT = "s.kind = symbol_kind('module') AND s.container = ''"
 """The module that a document is, which other modules may stand in."""
@@ -56,16 +57,26 @@ def to_symbol(row: tuple[Any, ...]) -> Symbol:
 
 
 def symbols_by_id(index: Index, ids: list[int]) -> dict[int, Symbol]:
-    """Records of many symbols in one statement."""
-    if not ids:
-        return {}
+    """Records of many symbols in one statement, in the order of `ids`; what was read before is kept."""
+    known: dict[int, Symbol] = index.keep("cards", dict)
+    found = {sym_id: known[sym_id] for sym_id in ids if sym_id in known}
+    missing = [sym_id for sym_id in dict.fromkeys(ids) if sym_id not in found]
+    if not missing:
+        return found
+    read = {row[0]: to_symbol(row) for row in _cards(index, missing)}
+    if len(known) + len(read) > _MOST_KEPT:
+        known = index.kept["cards"] = {}
+    if len(read) <= _MOST_KEPT:
+        known.update(read)
+    return {sym_id: symbol for sym_id in ids if (symbol := found.get(sym_id) or read.get(sym_id))}
+
+
+def _cards(index: Index, ids: list[int]) -> list[tuple[Any, ...]]:
     if len(ids) == 1:  # a constant reads one segment, a join builds a hash table first
-        return {row[0]: to_symbol(row) for row in index.rows(f"SELECT {CARD} FROM symbol_card s WHERE s.sym_id = ?", ids)}
+        return index.rows(f"SELECT {CARD} FROM symbol_card s WHERE s.sym_id = ?", ids)
     if len(ids) <= _FEW:  # compared with a few constants, segments are passed over
-        rows = index.rows(f"SELECT {CARD} FROM symbol_card s WHERE s.sym_id IN ({', '.join('?' * len(ids))})", ids)
-        return {row[0]: to_symbol(row) for row in rows}
-    rows = index.rows(f"SELECT {CARD} FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN symbol_card s ON s.sym_id = u.id", {"ids": ids})
-    return {row[0]: to_symbol(row) for row in rows}
+        return index.rows(f"SELECT {CARD} FROM symbol_card s WHERE s.sym_id IN ({', '.join('?' * len(ids))})", ids)
+    return index.rows(f"SELECT {CARD} FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN symbol_card s ON s.sym_id = u.id", {"ids": ids})
 
 
 def ids_of_monikers(index: Index, monikers: Collection[str]) -> dict[str, int]:

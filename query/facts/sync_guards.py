@@ -7,9 +7,9 @@ from collections.abc import Collection, Mapping
 from indexer.languages import Locks, record_of
 from query.facts.documents import languages
 from query.facts.extents import columns
-from query.facts.hierarchy import with_types_below
 from query.facts.index import Index
 from query.facts.scopes import around, scopes
+from query.facts.type_graph import below
 
 _NAMED = """
     SELECT o.doc_id, o.line, o.col, o.name, d.language, o.sym_id IS NULL, coalesce(t.qualified_name, ''), coalesce(e.package, '')
@@ -78,7 +78,7 @@ def _guarded_types(index: Index) -> frozenset[int]:
     if hovers := [f"```{language}\n{name}\n```" for language, table in tables.items() for name in table.made]:
         found |= {row[0] for row in index.rows(_FIELDS_OF_TYPE, {"hovers": hovers})}
     found |= _embedding(index, tables)
-    return with_types_below(index, found)
+    return below(index, found)
 
 
 def _embedding(index: Index, tables: Mapping[str, Locks]) -> set[int]:

@@ -38,10 +38,10 @@ def reasons(index: Index, ids: Collection[int]) -> list[Reason]:
 
 
 def _rows_of(index: Index, columns: str, table: str, owner: str, ids: Sequence[int]) -> list[tuple[Any, ...]]:
-    """Rows of a table that say in whose text they are; a constant reads one segment of it, where a join builds a hash table first."""
+    """Rows of a table that say in whose text they are, unordered; a constant reads one segment of it, a join builds a hash table."""
     if len(ids) == 1:
-        return index.rows(f"SELECT {columns} FROM {table} t WHERE t.{owner} = ? ORDER BY ALL", list(ids))
-    sql = f"SELECT {columns} FROM (SELECT unnest($ids::INTEGER[]) AS id) k JOIN {table} t ON t.{owner} = k.id ORDER BY ALL"
+        return index.rows(f"SELECT {columns} FROM {table} t WHERE t.{owner} = ?", list(ids))
+    sql = f"SELECT {columns} FROM (SELECT unnest($ids::INTEGER[]) AS id) k JOIN {table} t ON t.{owner} = k.id"
     return index.rows(sql, {"ids": list(ids)})
 
 
@@ -227,7 +227,7 @@ def _calls(index: Index, ids: Sequence[int]) -> list[Reason]:
     bases: dict[str, set[str]] = {}
     paths: list[str] = []
     rows = _rows_of(index, "t.caller, t.callee, t.doc_id, t.line, t.evidence", "call_out", "caller", ids)
-    told = [row for row in rows if row[1] in known.run_texts or row[1] in known.overridden]
+    told = sorted(row for row in rows if row[1] in known.run_texts or row[1] in known.overridden)
     places = _places(index, (doc_id for _, _, doc_id, _, _ in told))
     for caller, callee, doc_id, line, evidence in told:
         if callee in known.run_texts:

@@ -11,11 +11,14 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from indexer.languages import PYTHON
+from indexer.model import TYPE_KINDS
 from query.answers.envelope import Reason
 from query.answers.paths import listed, of_paths
 from query.facts.families import languages_of
 from query.facts.gaps.uses import Uses
 from query.facts.index import Index
+from query.facts.scopes import scopes
+from query.facts.type_graph import above, below, open_bases
 
 
 def of_uses(index: Index, uses: Uses) -> list[Reason]:
@@ -49,47 +52,28 @@ def _remedy(item: Mapping[str, Any]) -> str:
 def _of_unknown_bases(index: Index, uses: Uses) -> list[Reason]:
     """A base that nobody could resolve may call the members of what inherits from it, as frameworks do."""
     members = [symbol.sym_id for symbol in uses.symbols if symbol.record.container.endswith("#")]
-    if (
-        uses.question != "callers"
-        or not members
-        or not index.keep("has unknown bases", lambda: index.row("SELECT 1 FROM unresolved_base LIMIT 1"))
-    ):
+    if uses.question != "callers" or not members or not (bases := open_bases(index)):
         return []
-    rows = index.rows(
-        """
-        WITH RECURSIVE up(start, type_id) AS (
-            SELECT s.sym_id, s.container_id FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN symbol s ON s.sym_id = u.id
-            JOIN symbol c ON c.sym_id = s.container_id WHERE is_type(c.kind)
-            UNION SELECT up.start, t.super_id FROM up JOIN type_edge t ON t.sub_id = up.type_id
-        )
-        SELECT DISTINCT b.name, d.path FROM up JOIN unresolved_base b ON b.class_id = up.type_id JOIN document d ON d.doc_id = b.doc_id
-        ORDER BY ALL
-        """,
-        {"ids": members},
-    )
+    known = scopes(index, members)
+    holders = {container for sym_id in members if (container := known[sym_id].container) is not None}
+    own = above(index, {container for container in holders if known[container].kind in TYPE_KINDS})
+    derived = {type_id for holder in holders for type_id in below(index, [holder]) if type_id != holder}
+    of_own = [base for base in bases if base.class_id in own]
+    beside = [base for base in bases if base.is_made and base.class_id in derived]
+    paths = index.documents({base.doc_id for base in [*of_own, *beside]})
     found: list[Reason] = []
-    if rows:
-        names, paths = list(dict.fromkeys(name for name, _ in rows)), list(dict.fromkeys(path for _, path in rows))
+    if of_own:
+        names = sorted({base.name for base in of_own})
+        at = list(dict.fromkeys(path for _, path in sorted({(base.name, paths[base.doc_id][0]) for base in of_own})))
         detail = f"{listed(names)}, a base of its type, could not be resolved, and may call what inherits from it"
-        helps = hint(index, paths) or "; to resolve it, install the package that defines it, then: lspidx index"
-        found.append(of_paths("unresolved_base", detail + helps, paths, len(names)))
-    beside = index.rows(_BESIDE_MADE, {"ids": members})
+        helps = hint(index, at) or "; to resolve it, install the package that defines it, then: lspidx index"
+        found.append(of_paths("unresolved_base", detail + helps, at, len(names)))
     if beside:
-        names = list(dict.fromkeys(f"'{name}' ('{base}')" for name, base, _ in beside))
+        classes = scopes(index, {base.class_id for base in beside})
+        names = [f"'{name}' ('{base}')" for name, base in sorted({(classes[base.class_id].name, base.name) for base in beside})]
         detail = f"{listed(names)} has it from its type, and beside that a base that only the running program knows, which may call it"
-        found.append(of_paths("unresolved_base", detail, sorted({path for *_, path in beside}), len(names)))
+        found.append(of_paths("unresolved_base", detail, sorted({paths[base.doc_id][0] for base in beside}), len(names)))
     return found
-
-
-_BESIDE_MADE = """
-    WITH RECURSIVE down(type_id) AS (
-        SELECT t.sub_id FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN symbol s ON s.sym_id = u.id
-        JOIN type_edge_rev t ON t.super_id = s.container_id
-        UNION SELECT t.sub_id FROM down d JOIN type_edge_rev t ON t.super_id = d.type_id
-    )
-    SELECT DISTINCT c.name, b.name, d.path FROM down JOIN unresolved_base b ON b.class_id = down.type_id AND b.is_made
-    JOIN symbol c ON c.sym_id = b.class_id JOIN document d ON d.doc_id = b.doc_id ORDER BY ALL
-"""
 
 
 def _of_another_build(index: Index, uses: Uses) -> list[Reason]:

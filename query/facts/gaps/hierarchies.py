@@ -10,9 +10,10 @@ from query.answers.paths import listed, of_paths
 from query.facts.dispatch import fitting
 from query.facts.documents import documents
 from query.facts.gaps.names import unknown_of
-from query.facts.hierarchy import types, with_types_below
+from query.facts.hierarchy import types
 from query.facts.index import Index
 from query.facts.scopes import scopes
+from query.facts.type_graph import below, open_bases
 from query.facts.value_uses import value_uses
 
 _UNLISTED = """
@@ -52,13 +53,13 @@ _UNLISTED = """
 def unresolved_supertypes(index: Index, classes: Sequence[int]) -> list[Reason]:
     """Unresolved bases in the class lists of these classes."""
     wanted = set(classes)
-    rows = [(name, doc_id) for class_id, name, doc_id, _ in _unresolved_bases(index) if class_id in wanted]
+    rows = [(name, doc_id) for class_id, name, doc_id, _ in open_bases(index) if class_id in wanted]
     return unknown_of(index, "unresolved_supertypes", "bases of", "class", rows)
 
 
 def unresolved_subtypes(index: Index, names: Collection[str], *, about: str = "") -> list[Reason]:
     """Unresolved bases that have the name of one of these classes; the name of one that the running program makes says nothing."""
-    rows = [(name, doc_id) for _, name, doc_id, is_made in _unresolved_bases(index) if name in names and not is_made]
+    rows = [(name, doc_id) for _, name, doc_id, is_made in open_bases(index) if name in names and not is_made]
     return unknown_of(index, "unresolved_subtypes", "bases named like", "class", rows, about)
 
 
@@ -74,8 +75,8 @@ def unlisted_subtypes(index: Index, ids: Collection[int], members: Collection[st
 
 def _fitting(index: Index, ids: Collection[int]) -> list[Reason]:
     """Types that fit one of these by the names of their members and do not name it; as callees their members are rows."""
-    below = with_types_below(index, ids)
-    found = sorted({class_id for type_id, class_id in fitting(index, ids) if class_id != type_id and class_id not in below})
+    listed_types = below(index, ids)
+    found = sorted({class_id for type_id, class_id in fitting(index, ids) if class_id != type_id and class_id not in listed_types})
     if not found:
         return []
     known = types(index, found)
@@ -103,7 +104,7 @@ def _on_made_bases(index: Index, ids: Collection[int], members: Collection[str] 
     """Classes on a base that only the running program knows, which may be one of these, as it is used as a value somewhere."""
     made: list[tuple[int, str, str, str, list[str]]] = index.keep("made bases", lambda: index.rows(_MADE))
     possible = [row for row in made if row[0] not in ids and (members is None or not {*members}.isdisjoint(row[4]))]
-    if possible and not value_uses(index, sorted(with_types_below(index, ids))):
+    if possible and not value_uses(index, sorted(below(index, ids))):
         possible = [row for row in possible if row[2] in _FIND_ANY]
     if not possible:
         return []
@@ -118,8 +119,9 @@ def _derived_places(index: Index, ids: Collection[int], *, of_members: bool) -> 
     Args:
         of_members: not those whose members are in the index, which are known to override (`7_occurrences.sql`).
     """
-    languages = "SELECT DISTINCT d.language FROM symbol s JOIN document d USING (doc_id) WHERE s.sym_id IN (SELECT unnest($ids::INTEGER[]))"
-    if not any(record_of(language).bases_are_named for (language,) in index.rows(languages, {"ids": sorted(ids)})):
+    known = scopes(index, ids)
+    docs = documents(index, {known[sym_id].doc_id for sym_id in ids})
+    if not any(record_of(doc.language).bases_are_named for doc in docs.values()):
         return []
     rows = [row for row in index.rows(_UNLISTED, {"ids": sorted(ids), "of_members": of_members}) if record_of(row[3]).bases_are_named]
     if not rows:
@@ -145,10 +147,3 @@ def unlisted_supertypes(index: Index, sym_id: int) -> list[Reason]:
         f"unlisted {row[0]}", lambda: unlisted_subtypes(index, [other for (other,) in index.rows(sql, [row[0]])])
     )
     return found
-
-
-def _unresolved_bases(index: Index) -> list[tuple[int, str, int, bool]]:
-    bases: list[tuple[int, str, int, bool]] = index.keep(
-        "unresolved bases", lambda: index.rows("SELECT class_id, name, doc_id, is_made FROM unresolved_base ORDER BY ALL")
-    )
-    return bases

@@ -10,12 +10,14 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from indexer.languages import LANGUAGES, Language, record_of
-from indexer.model import CALLABLE_KINDS, VALUE_KINDS, Operation, Role, SymbolKind
+from indexer.model import CALLABLE_KINDS, VALUE_KINDS, Operation, Role, SymbolFlag, SymbolKind
 from query.answers.envelope import Reason
 from query.answers.paths import listed, of_paths
+from query.facts.documents import documents
 from query.facts.gaps.uses import Uses
 from query.facts.index import Index
 from query.facts.registration import above_types
+from query.facts.scopes import scopes
 from query.facts.symbols import TYPES, Symbol
 
 _WRITTEN = {
@@ -193,27 +195,23 @@ def _known(index: Index, uses: Uses) -> list[Reason]:
 
 
 def _of(index: Index, symbol: Symbol, uses: Uses) -> list[Reason]:
-    row = index.row(
-        """
-        SELECT d.language, c.kind, has_flag(s.flags, 'implements')
-        FROM symbol s JOIN document d USING (doc_id) LEFT JOIN symbol c ON c.sym_id = s.container_id
-        WHERE s.sym_id = ?
-        """,
-        [symbol.sym_id],
-    )
-    if row is None:
+    known = scopes(index, [symbol.sym_id])
+    if symbol.sym_id not in known:
         return []
-    language = record_of(row[0])
+    scope = known[symbol.sym_id]
+    holder = None if scope.container is None else known[scope.container].kind
+    language = record_of(documents(index, [scope.doc_id])[scope.doc_id].language)
     # Where types are shapes, what holds or gives an object has members as a type does.
-    is_member = row[2] or (
-        row[1] is not None and (SymbolKind(row[1]).label in TYPES or (language.satisfies == "shape" and row[1] in _HOLDERS))
+    is_member = bool(scope.flags & SymbolFlag.IMPLEMENTS) or (
+        holder is not None and (SymbolKind(holder).label in TYPES or (language.satisfies == "shape" and holder in _HOLDERS))
     )
     is_member |= language.members_by_assignment and symbol.record.kind == SymbolKind.METHOD.label
     found: list[Reason] = []
     may_run = is_member or language.operators_outside
     operations = _run(index, symbol, language) if may_run else []
-    if language.reads_by_key and is_member and _is_accessor(index, symbol):
-        operations += [Operation.READ_MADE, *([] if SymbolKind(row[1]).label in TYPES else [Operation.COPY])]
+    if language.reads_by_key and is_member and scope.flags & SymbolFlag.PROPERTY:
+        is_of_type = holder is not None and SymbolKind(holder).label in TYPES
+        operations += [Operation.READ_MADE, *([] if is_of_type else [Operation.COPY])]
     if operations:
         found += _open(index, symbol, operations, uses)
     if language.constructs_by_type and symbol.record.kind in (SymbolKind.CONSTRUCTOR.label, *TYPES):
@@ -226,10 +224,6 @@ def _of(index: Index, symbol: Symbol, uses: Uses) -> list[Reason]:
     if detail := _elsewhere(index, symbol, language, is_member=is_member, is_operated=is_operated):
         found.append(Reason(code="nameless_calls", detail=detail, count=1))
     return found
-
-
-def _is_accessor(index: Index, symbol: Symbol) -> bool:
-    return bool(index.rows("SELECT 1 FROM symbol WHERE sym_id = ? AND has_flag(flags, 'property')", [symbol.sym_id]))
 
 
 def _elsewhere(index: Index, symbol: Symbol, language: Language, *, is_member: bool, is_operated: bool) -> str:
@@ -271,8 +265,8 @@ _OVERRIDES_UNKNOWN = """
 
 
 def _bases(index: Index, sym_id: int) -> list[str]:
-    row = index.row("SELECT container_id FROM symbol WHERE sym_id = ?", [sym_id])
-    return [] if row is None or row[0] is None else above_types(index).bases(row[0])
+    container = scopes(index, [sym_id])[sym_id].container
+    return [] if container is None else above_types(index).bases(container)
 
 
 def _run(index: Index, symbol: Symbol, language: Language) -> list[Operation]:

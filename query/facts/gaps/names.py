@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from indexer.languages import record_of
+from indexer.model import Role, SymbolKind
 from indexer.text import utf16_to_index
 from query.answers.envelope import Reason
 from query.answers.paths import listed, of_paths
@@ -15,6 +16,7 @@ from query.facts.families import family_of, languages_of
 from query.facts.gaps import environment
 from query.facts.gaps.uses import Uses
 from query.facts.index import Index
+from query.facts.scopes import scopes
 from query.facts.sources import Sources
 
 _MOST_LOOKED_AT = 2_000
@@ -32,13 +34,13 @@ def unresolved_calls(index: Index, callers: Sequence[int]) -> list[Reason]:
 
 
 def _of_values(index: Index, callers: Sequence[int]) -> list[Reason]:
-    rows: list[tuple[str, str, int]] = index.rows(
-        """
-        SELECT c.name, d.path, c.line FROM (SELECT unnest($ids::INTEGER[]) AS id) k JOIN open_call c ON c.encl_id = k.id
-        JOIN document d USING (doc_id) ORDER BY ALL
-        """,
-        {"ids": list(callers)},
-    )
+    if len(callers) == 1:
+        open_calls = index.rows("SELECT name, doc_id, line FROM open_call WHERE encl_id = ?", callers)
+    else:
+        sql = "SELECT c.name, c.doc_id, c.line FROM (SELECT unnest($ids::INTEGER[]) AS id) k JOIN open_call c ON c.encl_id = k.id"
+        open_calls = index.rows(sql, {"ids": list(callers)})
+    paths = index.documents({doc_id for _, doc_id, _ in open_calls})
+    rows: list[tuple[str, str, int]] = [(name, paths[doc_id][0], line) for name, doc_id, line in open_calls]
     if not rows:
         return []
     names = sorted({name for name, _, _ in rows if name})
@@ -95,21 +97,30 @@ def _possible(index: Index, uses: Uses, found: Mapping[str, int]) -> Mapping[str
     asked = [path for path in found if record_of(languages.get(path, "")).imports_names]
     if not asked or sum(found[path] for path in asked) > _MOST_LOOKED_AT:
         return found
-    rows = index.rows(
-        """
-        SELECT d.path, u.line, u.col,
-               has_role(u.roles, 'import', 'star', 'mention') OR has_role(u.roles, 'keyword') AND has_role(u.roles, 'read')
-        FROM document d JOIN unresolved_name u USING (doc_id)
-        WHERE d.path IN (SELECT unnest($paths::VARCHAR[]))
-          AND (u.name IN (SELECT unnest($names::VARCHAR[])) OR has_role(u.roles, 'star'))
-        """,
-        {"paths": asked, "names": sorted(uses.scope.own_names)},
-    )
+    rows = [row for row in _unresolved_named(index, uses.scope.own_names) if row[0] in asked]
     sources = Sources(index)
     possible = {
-        path for path, line, col, is_certain in rows if is_certain or not _is_another(sources.lines(path), line, col, is_member=is_member)
+        path
+        for path, line, col, roles in rows
+        if _is_certain(roles) or not _is_another(sources.lines(path), line, col, is_member=is_member)
     }
     return {path: count for path, count in found.items() if path in possible or path not in asked}
+
+
+def _unresolved_named(index: Index, names: Collection[str]) -> list[tuple[str, int, int, int]]:
+    """Path, line, column and roles of unresolved identifiers of these names, and of all imports of whatever there is."""
+    everything = index.keep("unresolved stars", lambda: index.rows(f"{_UNRESOLVED} WHERE has_role(roles, 'star')"))
+    marks = ", ".join("?" * len(names))
+    rows = [*everything, *(index.rows(f"{_UNRESOLVED} WHERE name IN ({marks})", sorted(names)) if names else ())]
+    paths = index.documents({row[0] for row in rows})
+    return [(paths[doc_id][0], line, col, roles) for doc_id, line, col, roles in rows]
+
+
+_UNRESOLVED = "SELECT doc_id, line, col, roles FROM unresolved_name"
+
+
+def _is_certain(roles: int) -> bool:
+    return bool(roles & (Role.IMPORT | Role.STAR | Role.MENTION)) or bool(roles & Role.KEYWORD and roles & Role.READ)
 
 
 _WITH_OPEN_IMPORTS = """
@@ -119,12 +130,9 @@ _WITH_OPEN_IMPORTS = """
 
 def _are_members(index: Index, uses: Uses) -> bool:
     """Whether one of them is a member of a type, or of what may be one."""
-    sql = """
-        SELECT count(*) FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN symbol s ON s.sym_id = u.id
-        LEFT JOIN symbol c ON c.sym_id = s.container_id WHERE NOT coalesce(is_kind(c.kind, 'module'), true)
-    """
-    row = index.row(sql, {"ids": uses.ids})
-    return row is None or row[0] > 0
+    known = scopes(index, uses.ids)
+    containers = [known[sym_id].container for sym_id in uses.ids]
+    return any(container is not None and known[container].kind != SymbolKind.MODULE for container in containers)
 
 
 def _of_tests(index: Index, uses: Uses) -> frozenset[str]:

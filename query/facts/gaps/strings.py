@@ -18,6 +18,8 @@ from query.answers.paths import listed, of_paths
 from query.facts.documents import held_now
 from query.facts.gaps.uses import Uses
 from query.facts.index import Index
+from query.facts.scopes import scopes
+from query.facts.type_graph import related
 
 _WORDS = {
     NameUse.MEMBER: "'{name}' is looked up as an attribute by a string, of a value of unknown type",
@@ -66,17 +68,17 @@ def _spelled(index: Index, uses: Uses) -> list[Reason]:
     if len(uses.symbols) != 1:
         return []
     symbol = uses.symbols[0]
-    [(flags, kind, _, _)] = index.rows(_ABOUT, [symbol.sym_id])
-    if flags & _NOT_NAMED or kind not in CALLABLE_KINDS | TYPE_KINDS or index.rows(_IS_USED, [symbol.sym_id]):
+    scope = scopes(index, [symbol.sym_id])[symbol.sym_id]
+    paths: dict[str, None] = index.keep("documents that look up names", lambda: dict.fromkeys(path for (path,) in index.rows(_LOOKING_UP)))
+    if scope.flags & _NOT_NAMED or scope.kind not in CALLABLE_KINDS | TYPE_KINDS or symbol.record.path not in paths:
         return []
-    paths = index.rows("SELECT path FROM document WHERE status <> 'external' AND language_has(language, 'looks_up_names') ORDER BY path")
-    if not paths or symbol.record.path not in {path for (path,) in paths}:
+    if index.rows(_IS_USED, [symbol.sym_id]):
         return []
     read = {(gap.path, gap.line) for gap in _of_symbol(index, symbol.sym_id, symbol.record.name)}  # what they may do is known
     name = symbol.record.name.encode("utf-8", "surrogatepass")
     found = [
         path
-        for path in _quoting(index, uses, name, [path for (path,) in paths])
+        for path in _quoting(index, uses, name, list(paths))
         if _others(uses.scope.text(path) or b"", name, {line for at, line in read if at == path})
     ]
     if not found:
@@ -130,6 +132,7 @@ def _others(text: bytes, name: bytes, read: Collection[int]) -> bool:
     return False
 
 
+_LOOKING_UP = "SELECT path FROM document WHERE status <> 'external' AND language_has(language, 'looks_up_names') ORDER BY path"
 _IS_USED = "SELECT 1 FROM refs WHERE sym_id = ? AND NOT has_role(roles, 'definition') LIMIT 1"
 
 
@@ -228,11 +231,12 @@ def _of_symbol(index: Index, sym_id: int, name: str) -> Iterator[_Gap]:
     gaps += [gap for beginning, found in beginnings if name.startswith(beginning) for gap in found]
     if not gaps:
         return
-    [(flags, kind, container, container_kind)] = index.rows(_ABOUT, [sym_id])
+    known_scopes = scopes(index, [sym_id])
+    _, _, kind, flags, *_ = scope = known_scopes[sym_id]
     if flags & _NOT_NAMED or kind == SymbolKind.MODULE:
         return
-    is_member = container_kind in TYPE_KINDS
-    kin: Collection[int] | None = None
+    is_member = scope.container is not None and known_scopes[scope.container].kind in TYPE_KINDS
+    kin: Collection[int | None] | None = None
     for gap in gaps:
         if not gap.name and not gap.roles & Role.CALL and not flags & SymbolFlag.PROPERTY:
             continue  # only reading a property runs anything
@@ -240,7 +244,7 @@ def _of_symbol(index: Index, sym_id: int, name: str) -> Iterator[_Gap]:
             continue
         if gap.use in (NameUse.MEMBER, *_MADE) and gap.owner >= 0:
             if kin is None:
-                kin = {type_id for (type_id,) in index.rows(_KIN, {"id": container})} if is_member else {container}
+                kin = related(index, scope.container) if is_member and scope.container is not None else {scope.container}
             if gap.owner in kin:
                 yield gap
         elif _FITS[gap.use](flags, kind, is_member):
@@ -283,20 +287,6 @@ def _beginnings(known: dict[str, list[_Gap]]) -> list[tuple[str, list[_Gap]]]:
 _GAPS = """
     SELECT g.name, g.use, g.roles, g.owner_id, d.path, d.language, g.line FROM string_gap g JOIN document d USING (doc_id)
     WHERE NOT is_use(g.use, 'module') ORDER BY ALL
-"""
-
-_ABOUT = """
-    SELECT s.flags, s.kind, s.container_id, c.kind FROM symbol s LEFT JOIN symbol c ON c.sym_id = s.container_id WHERE s.sym_id = ?
-"""
-
-# Types of which one object may be with the type: those above it, below it, and above those.
-_KIN = """
-    WITH RECURSIVE down(type_id) AS (
-        SELECT $id::INTEGER UNION SELECT t.sub_id FROM down JOIN type_edge_rev t ON t.super_id = down.type_id
-    ), up(type_id) AS (
-        SELECT type_id FROM down UNION SELECT t.super_id FROM up JOIN type_edge t ON t.sub_id = up.type_id
-    )
-    SELECT type_id FROM up
 """
 
 

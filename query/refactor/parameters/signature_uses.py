@@ -15,12 +15,13 @@ from query.facts.callable_sites import callees_at, constructor_of, named, types_
 from query.facts.calls import Call, calls_of, dispatched, dispatching, possible_calls_of
 from query.facts.dispatch import overriding, stand_ins
 from query.facts.documents import documents
-from query.facts.hierarchy import override_family, with_types_below
+from query.facts.hierarchy import override_family
 from query.facts.index import Index
 from query.facts.occurrences import Site as Spot
 from query.facts.registration import above_types
 from query.facts.scopes import scopes
 from query.facts.symbols import TYPES, Symbol, symbols_by_id
+from query.facts.type_graph import below
 from query.facts.value_uses import value_uses
 from query.refactor.parameters.changing_signature import Site
 
@@ -123,7 +124,7 @@ def kin_of(index: Index, symbol: Symbol) -> Kin:
 def _made_by_others(index: Index, symbol: Symbol) -> list[str]:
     """Bases outside the workspace that may make the objects of a class, in words."""
     container = scopes(index, [symbol.sym_id])[symbol.sym_id].container
-    types = [] if container is None else sorted(with_types_below(index, [container]))
+    types = [] if container is None else sorted(below(index, [container]))
     bases = {base for type_id in types for base in above_types(index).bases(type_id)}
     making = sorted(base for base in bases if base.partition(".")[0] not in sys.stdlib_module_names or base.startswith(_MAKING))
     if not making:
@@ -143,7 +144,7 @@ def class_family(index: Index, symbol: Symbol) -> Family:
     container = scopes(index, [symbol.sym_id])[symbol.sym_id].container
     if symbol.record.name != "__init__" or container is None:
         return Family([], has_bases=False)
-    found, waiting = set(with_types_below(index, [container])), [container]
+    found, waiting = set(below(index, [container])), [container]
     supers = above_types(index).supers
     while waiting:
         above = {item for item in supers.get(waiting.pop(), ()) if item not in found}
