@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from indexer import plain_files
 from indexer.languages import record_of
+from query.facts import pages
 from query.facts.index import Index
 
 
@@ -46,9 +47,8 @@ def held_now(index: Index, path: str) -> bytes | None:
 # ---- by number
 
 
-_COLUMNS = "d.doc_id, d.path, d.is_test, d.language, d.module, d.package, d.status = 'external'"
-_ONE = f"SELECT {_COLUMNS} FROM document d WHERE d.doc_id = $id"
-_MANY = f"SELECT {_COLUMNS} FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN document d ON d.doc_id = u.id"
+_READ = "SELECT d.doc_id, d.path, d.is_test, d.language, d.module, d.package, d.status = 'external' FROM document d"
+_PAGE = 128
 
 
 class _Asked(dict[int, Document]):
@@ -69,12 +69,11 @@ def documents(index: Index, ids: Collection[int]) -> dict[int, Document]:
 
 
 def _read(index: Index, ids: Collection[int]) -> dict[int, Document]:
-    """All documents that were ever asked for, these among them."""
+    """These documents, among others that were read with them or before."""
     known: dict[int, Document] = index.keep("impact documents", dict)
     missing = [doc_id for doc_id in ids if doc_id not in known]
     if missing:
-        rows = index.rows(_ONE, {"id": missing[0]}) if len(missing) == 1 else index.rows(_MANY, {"ids": missing})
-        for doc_id, path, is_test, language, module, package, external in rows:
+        for doc_id, path, is_test, language, module, package, external in pages.read(index, _READ, "d.doc_id", missing, page=_PAGE):
             known[doc_id] = Document(path, bool(is_test), language, package_of(path, language, module or "", package or ""), external)
     return known
 

@@ -45,7 +45,7 @@ def named(index: Index, name: str) -> list[Symbol]:
     forms = [(form, last_of(form)) for form in (name.replace(":", ".").strip(".").removesuffix("()"), dotted(name))]
     found: list[Symbol] = []
     for form, last in dict.fromkeys([*forms, (name, name)]):  # the name as it is: a shell function may be called `log::info`
-        fitting = _fitting(index, form, last) if last else []
+        fitting = symbols_called(index, form, last) if last else []
         own = [symbol for symbol in fitting if not symbol.record.external]
         own = [symbol for symbol in own if not symbol.is_local] or own  # what stands inside a function is meant only if nothing else is
         if own:
@@ -60,7 +60,7 @@ def named(index: Index, name: str) -> list[Symbol]:
     return _abridged(index, form) or _inherited(index, form) or found or modules
 
 
-def _fitting(index: Index, form: str, last: str) -> list[Symbol]:
+def symbols_called(index: Index, form: str, last: str) -> list[Symbol]:
     """Symbols called `last` whose qualified name is `form` or ends with it, the most used first."""
     known: dict[tuple[str, str], list[int]] = index.keep("symbols by name", dict)
     if (form, last) not in known:

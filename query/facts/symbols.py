@@ -57,10 +57,11 @@ def to_symbol(row: tuple[Any, ...]) -> Symbol:
 
 
 def symbols_by_id(index: Index, ids: list[int]) -> dict[int, Symbol]:
-    """Records of many symbols in one statement, in the order of `ids`; what was read before is kept."""
+    """Records of many symbols in one statement, in the order of their numbers; what was read before is kept."""
     known: dict[int, Symbol] = index.keep("cards", dict)
-    found = {sym_id: known[sym_id] for sym_id in ids if sym_id in known}
-    missing = [sym_id for sym_id in dict.fromkeys(ids) if sym_id not in found]
+    asked = sorted(set(ids))
+    found = {sym_id: known[sym_id] for sym_id in asked if sym_id in known}
+    missing = [sym_id for sym_id in asked if sym_id not in found]
     if not missing:
         return found
     read = {row[0]: to_symbol(row) for row in _cards(index, missing)}
@@ -68,7 +69,7 @@ def symbols_by_id(index: Index, ids: list[int]) -> dict[int, Symbol]:
         known = index.kept["cards"] = {}
     if len(read) <= _MOST_KEPT:
         known.update(read)
-    return {sym_id: symbol for sym_id in ids if (symbol := found.get(sym_id) or read.get(sym_id))}
+    return {sym_id: symbol for sym_id in asked if (symbol := found.get(sym_id) or read.get(sym_id))}
 
 
 def _cards(index: Index, ids: list[int]) -> list[tuple[Any, ...]]:

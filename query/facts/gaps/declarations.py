@@ -11,9 +11,11 @@ import re
 from query.answers.envelope import Reason
 from query.answers.paths import listed, of_paths
 from query.answers.style import count
+from query.facts.families import languages_of
 from query.facts.gaps.uses import Uses
 from query.facts.index import Index
 
+_DECLARATIONS = re.compile(r"\.d\.[cm]?ts$")
 _CODE = re.compile(r"\.[cm]?jsx?$")
 """What may have a file of declarations beside it: of all others nothing is asked, and a certificate costs a quarter less."""
 
@@ -36,6 +38,8 @@ _DECLARED = r"""
 def reasons(index: Index, uses: Uses) -> list[Reason]:
     """One reason for all of the symbols whose declarations have users of their own."""
     if not any(_CODE.search(symbol.record.path) for symbol in uses.symbols):
+        return []
+    if not index.keep("files of declarations", lambda: any(_DECLARATIONS.search(path) for path in languages_of(index))):
         return []
     rows = index.rows(_DECLARED, {"ids": uses.ids})
     if not rows:

@@ -7,6 +7,7 @@ them is out of the question, whether or not it was read. What is visible in a pa
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
 
@@ -213,14 +214,11 @@ class Scope:
 
     def _other_names(self) -> set[str]:
         """Names under which imports have the symbols, and exports hand them on."""
-        places = self._index.rows(
-            """
-            SELECT DISTINCT r.doc_id, r.line, r.col
-            FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN symbol s ON s.sym_id = u.id JOIN refs r ON r.sym_id = u.id
-            WHERE has_role(r.roles, 'import') OR r.end_col - r.col <> length(s.name)
-            """,
-            {"ids": [symbol.sym_id for symbol in self._symbols]},
-        )
+        if len(self._symbols) == 1:
+            symbol = self._symbols[0]
+            places = self._index.rows(_OTHERWISE_NAMED, [symbol.sym_id, symbol.record.name])
+        else:
+            places = self._index.rows(_OTHERWISE_NAMED_OF_MANY, {"ids": [symbol.sym_id for symbol in self._symbols]})
         if not places:
             return set()
         rows = self._index.rows(
@@ -244,17 +242,11 @@ class Scope:
     def unresolved_in(self) -> dict[str, int]:
         """How many identifiers with one of the names nobody could resolve, by file."""
         if self._unresolved is None:
-            rows = self._index.rows(
-                """
-                SELECT u.doc_id, count(*) FROM unresolved_name u WHERE u.name IN (SELECT unnest($names::VARCHAR[]))
-                GROUP BY ALL ORDER BY ALL
-                """,
-                {"names": sorted(self.own_names)},
-            ) if len(self.own_names) != 1 else self._index.rows(
-                "SELECT doc_id, count(*) FROM unresolved_name WHERE name = ? GROUP BY ALL ORDER BY ALL", [*self.own_names]
-            )  # fmt: skip
-            known = self._index.documents([doc_id for doc_id, _ in rows])
-            self._unresolved = {path: count for doc_id, count in rows if self.is_visible(path := known[doc_id][0])}
+            names = sorted(self.own_names)
+            sql = f"SELECT doc_id FROM unresolved_name WHERE name IN ({', '.join('?' * len(names))})"
+            counts = Counter(doc_id for (doc_id,) in self._index.rows(sql, names)) if names else Counter[int]()
+            known = self._index.documents(counts)
+            self._unresolved = {path: count for doc_id, count in sorted(counts.items()) if self.is_visible(path := known[doc_id][0])}
         return self._unresolved
 
     def ambiguous_in(self, paths: Collection[str]) -> set[str]:
@@ -416,6 +408,16 @@ class Scope:
             {"ids": [symbol.sym_id for symbol in members]},
         )
         return frozenset(name for (name,) in rows)
+
+
+_OTHERWISE_NAMED = """
+    SELECT DISTINCT doc_id, line, col FROM refs WHERE sym_id = ? AND (has_role(roles, 'import') OR end_col - col <> length(?))
+"""
+_OTHERWISE_NAMED_OF_MANY = """
+    SELECT DISTINCT r.doc_id, r.line, r.col
+    FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN symbol s ON s.sym_id = u.id JOIN refs r ON r.sym_id = u.id
+    WHERE has_role(r.roles, 'import') OR r.end_col - r.col <> length(s.name)
+"""
 
 
 def _own_names(symbol: Symbol) -> set[str]:

@@ -7,13 +7,17 @@ other types, so neither is an edge.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from indexer.languages import record_of
+from indexer.model import TYPE_KINDS, SymbolKind
 from query.answers.envelope import Reason
 from query.answers.paths import listed, of_paths
 from query.answers.style import count
 from query.facts.documents import languages
 from query.facts.gaps.uses import Uses
 from query.facts.index import Index
+from query.facts.scopes import Scope, scopes
 
 CODE = "shapes"
 
@@ -44,6 +48,14 @@ _READS = """
 """
 
 
+_MEMBERS = frozenset({SymbolKind.METHOD, SymbolKind.PROPERTY, SymbolKind.FIELD})
+
+
+def _is_of_type(known: Mapping[int, Scope], sym_id: int) -> bool:
+    container = known[sym_id].container
+    return container is not None and known[container].kind in TYPE_KINDS
+
+
 def reasons(index: Index, uses: Uses) -> list[Reason]:
     """One reason for all of the symbols that are members of types, and one for those that are members of objects."""
     return [*_of_types(index, uses), *_of_objects(index, uses)]
@@ -54,7 +66,9 @@ def _of_objects(index: Index, uses: Uses) -> list[Reason]:
     shaped = [name for name in languages(index) if record_of(name).satisfies == "shape"]
     if not shaped:
         return []
-    rows = index.rows(_READS, {"ids": uses.ids, "languages": shaped})  # wherever: the object is handed over, its name is not
+    known = scopes(index, uses.ids)
+    ids = [sym_id for sym_id in uses.ids if known[sym_id].kind in _MEMBERS and not _is_of_type(known, sym_id)]
+    rows = index.rows(_READS, {"ids": ids, "languages": shaped}) if ids else []  # wherever: the object is handed over, its name is not
     if not rows:
         return []
     names, total = sorted({f"'{name}'" for name, _, _ in rows}), sum(number for *_, number in rows)
@@ -69,7 +83,9 @@ def _of_types(index: Index, uses: Uses) -> list[Reason]:
     shaped = [name for name in languages(index) if record_of(name).satisfies in ("shape", "unsaid")]
     if not shaped:
         return []
-    rows = [row for row in index.rows(_OTHERS, {"ids": uses.ids, "languages": shaped}) if uses.could_refer(row[1])]
+    known = scopes(index, uses.ids)
+    ids = [sym_id for sym_id in uses.ids if _is_of_type(known, sym_id)]
+    rows = [row for row in index.rows(_OTHERS, {"ids": ids, "languages": shaped}) if uses.could_refer(row[1])] if ids else []
     if not rows:
         return []
     names, total = sorted({f"'{name}'" for name, _, _ in rows}), sum(number for *_, number in rows)
