@@ -80,6 +80,19 @@ CASES: dict[str, str | bytes] = {
             name = 2
             after = name
         """,
+    "class_body_reads_the_outer_name_in_the_statement_that_binds_its_own": """
+        name, day, many, other = 1, int, [2], 3
+        def make(): ...
+        class Base: ...
+        class Box:
+            name = name
+            day: day
+            other: int = other
+            for many in many: ...
+            def make(self, made=make()) -> Base: ...
+            class Base(Base): ...
+            after = name, many, other, make, Base
+        """,
     "comprehension_variables": """
         x = 1
         a = [x for x in range(3) if x]

@@ -49,6 +49,8 @@ class Recorder:
         self.node_token: dict[int, int] = {}  # start byte of an identifier -> token
         self.use_binding: dict[int, Binding] = {}
         self.first_starts: dict[Binding, int] = {}
+        self.bound_at: dict[int, int] = {}  # token in a class body -> byte offset from which its name is bound; without: its own place
+        self.first_bounds: dict[Binding, int] = {}
         self.members: dict[tuple[int, str], list[int]] = {}  # (class, attribute) -> tokens that assign it through self
         self.member_tokens: list[tuple[int, int]] = []
         self.through_self: dict[int, tuple[int, bool]] = {}  # token -> class, whether by super()
@@ -113,9 +115,14 @@ class Recorder:
         self.node_token[start] = index
         return index
 
-    def bind(self, node: Any, scope: Scope, how: int, roles: int) -> int:
-        """Records an identifier that binds its name in `scope` (or where `global`/`nonlocal` sends it)."""
+    def bind(self, node: Any, scope: Scope, how: int, roles: int, *, until: int = -1) -> int:
+        """Records an identifier that binds its name in `scope` (or where `global`/`nonlocal` sends it).
+
+        `until`: the end of what is evaluated before the name is bound, where that stands behind it.
+        """
         index = self.token(node, scope, roles)
+        if until >= 0 and scope.kind == CLASS_SCOPE:
+            self.bound_at[index] = until
         self.bind_name(self.tokens.name[index], index, scope, how)
         return index
 

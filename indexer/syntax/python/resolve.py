@@ -168,6 +168,14 @@ class Resolver(Recorder):
             found = self.first_starts[binding] = min((self.starts[token] for token in binding.tokens), default=-1)
         return found
 
+    def first_bound(self, binding: Binding) -> int:
+        """From where on a class body has its own name: behind `x = x`, whose value is still the outer one."""
+        found = self.first_bounds.get(binding)
+        if found is None:
+            bounds = (self.bound_at.get(token, self.starts[token]) for token in binding.tokens)
+            found = self.first_bounds[binding] = min(bounds, default=-1)
+        return found
+
     def look_up(self, use: Use) -> Binding | None:
         name, scope = use.name, use.scope
         own: Scope | None = scope
@@ -181,7 +189,7 @@ class Resolver(Recorder):
             elif (binding := own.bindings.get(name)) is not None and (
                 own.kind != CLASS_SCOPE
                 # A class body reads the outer name until its own is bound; functions in it never see it.
-                or (first and self.first_start(binding) < use.start)
+                or (first and self.first_bound(binding) <= use.start)
             ):
                 return binding
             first = first and own.kind == TYPE_SCOPE

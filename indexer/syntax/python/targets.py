@@ -110,7 +110,8 @@ class Targets(Resolver):
             return
         if left.kind_id == K_IDENTIFIER and left.text == b"__all__" and scope.kind == MODULE_SCOPE:
             self.export_list(right, scope)
-        self.target(left, scope, whole=node)
+        until = len(self.source) + 1 if right is None else -1  # `x: T` alone declares and binds nothing
+        self.target(left, scope, whole=node, until=until)
 
     def augmented(self, node: Any, scope: Scope, roles: int) -> None:
         left = node.child_by_field_name("left")
@@ -122,16 +123,17 @@ class Targets(Resolver):
             self.export_list(right, scope)
         self.target(left, scope, whole=node, extra=READ)
 
-    def target(self, node: Any, scope: Scope, *, whole: Any = None, extra: int = 0) -> None:
-        """An assignment target: names bind, attributes and subscripts are written through."""
+    def target(self, node: Any, scope: Scope, *, whole: Any = None, extra: int = 0, until: int = -1) -> None:
+        """An assignment target: names bind, attributes and subscripts are written through. `until` as for `bind`."""
         stack = [node]
+        until = until if whole is None or until >= 0 else whole.end_byte
         while stack:
             node = stack.pop()
             if node is None or node.is_missing:
                 continue
             kind = node.kind_id
             if kind == K_IDENTIFIER:
-                index = self.bind(node, scope, BY_ASSIGN, WRITE | extra)
+                index = self.bind(node, scope, BY_ASSIGN, WRITE | extra, until=until)
                 self.variable(index, node, whole)
             elif kind == K_ATTRIBUTE:
                 self.attribute(node, scope, WRITE | extra)
@@ -167,10 +169,10 @@ class Targets(Resolver):
         self.push(node.child_by_field_name("value"), scope)
 
     def for_(self, node: Any, scope: Scope, roles: int) -> None:
-        self.target(node.child_by_field_name("left"), scope)
+        right = node.child_by_field_name("right")
+        self.target(node.child_by_field_name("left"), scope, until=-1 if right is None else right.end_byte)
         for field_name in ("alternative", "body"):
             self.push(node.child_by_field_name(field_name), scope)
-        right = node.child_by_field_name("right")
         self.push(right, scope, READ | CONFINED if right is not None and right.kind_id in NAMES else READ)
 
     def as_pattern(self, node: Any, scope: Scope, roles: int) -> None:

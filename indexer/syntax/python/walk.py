@@ -206,7 +206,7 @@ class Walk(Values):
         if name_node is None or name_node.is_missing:
             return
         in_class = scope.kind == CLASS_SCOPE
-        index = self.bind(name_node, scope, BY_DEF, DEFINITION)
+        index = self.bind(name_node, scope, BY_DEF, DEFINITION, until=node.end_byte)
         name = self.tokens.name[index]
         names = self.decorator_names(decorators)
         last = {text.rsplit(".", 1)[-1] for text in names}
@@ -258,7 +258,7 @@ class Walk(Values):
         name_node = node.child_by_field_name("name")
         if name_node is None or name_node.is_missing:
             return
-        index = self.bind(name_node, scope, BY_DEF, DEFINITION)
+        index = self.bind(name_node, scope, BY_DEF, DEFINITION, until=node.end_byte)
         body = node.child_by_field_name("body")
         bases = node.child_by_field_name("superclasses")
         texts = [] if bases is None else [child.text.rsplit(b".", 1)[-1] for child in bases.named_children]
