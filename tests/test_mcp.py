@@ -183,7 +183,7 @@ def test_an_answer_is_sent_once_and_as_text_unless_told_otherwise(shop_root: Pat
                 assert all(tool.output_schema is None for tool in (await client.list_tools()).tools)
                 result = await client.call_tool("find_callers", {"symbol": "shop.service.middle"})
                 assert result.structured_content is None
-                assert "shop.service.outer" in text(result)
+                assert "function outer" in text(result)
 
     run(scenario)
 
@@ -405,12 +405,12 @@ def test_a_format_can_be_chosen(shop_root: Path):
             assert all(tool.output_schema is None for tool in (await client.list_tools()).tools)
             result = await client.call_tool("find_callers", {"symbol": "shop.service.middle"})
             assert result.structured_content is None
-            assert "shop.service.outer" in text(result)
+            assert "function outer" in text(result)
             error = await client.call_tool("find_callers", {"symbol": "helper"})
             assert (error.is_error, error.structured_content) == (True, None)
         async with connected(shop_root, "--format", "json") as client:
             result = await client.call_tool("find_callers", {"symbol": "shop.service.middle"})
-            assert "shop.service.outer" not in text(result)
+            assert "function outer" not in text(result)
             assert data(result)["result"][0]["symbol"]["qualified_name"] == "shop.service.outer"
 
     run(scenario)
@@ -488,7 +488,7 @@ def test_an_index_is_made_where_that_is_wanted_and_the_client_sees_it_grow(tmp_p
         async with connected(root, "--index") as client:
             result = await client.call_tool("find_symbol", {"query": "outer"}, progress_callback=told)
             assert not result.is_error
-            assert "shop.service.outer" in text(result)
+            assert "function outer" in text(result)
 
     run(scenario)
     assert seen
@@ -506,7 +506,7 @@ def test_a_strict_server_calls_an_incomplete_answer_an_error(copy: Path):
                 result = await client.call_tool("find_symbol", {"query": "middle"})
                 assert result.is_error == strict
                 assert ("strict: the answer is partial" in text(result)) == strict
-                assert "shop.service.middle" in text(result)
+                assert "function middle" in text(result)
                 assert data(result)["completeness"]["reasons"][0]["code"] == "stale"
                 assert not (await client.call_tool("search_tools", {"query": "callers"})).is_error
 
@@ -531,7 +531,7 @@ def test_a_fresh_answer_knows_what_was_edited_a_moment_ago(copy: Path, mode: str
             path.write_text(path.read_text(encoding="utf-8") + "\n\ndef newcomer() -> int:\n    return middle()\n", encoding="utf-8")
             after = await client.call_tool("find_callers", {"symbol": "shop.service.middle", "fresh": True}, progress_callback=told)
             assert not after.is_error, text(after)
-            assert "shop.service.newcomer" in text(after)
+            assert "function newcomer" in text(after)
             assert data(after)["completeness"]["status"] == "complete"
 
     run(scenario)
@@ -571,7 +571,7 @@ def test_a_client_that_started_us_elsewhere_is_asked_for_its_roots(shop_root: Pa
             for _ in range(2):
                 result = await client.call_tool("find_callers", {"symbol": "shop.service.middle"})
                 assert not result.is_error, text(result)
-                assert "shop.service.outer" in text(result)
+                assert "function outer" in text(result)
             assert asked == [1]
         async with connected(shop_root, mode=mode, list_roots_callback=roots) as client:
             await client.call_tool("find_callers", {"symbol": "shop.service.middle"})
@@ -891,7 +891,7 @@ def test_stdout_carries_the_protocol_and_nothing_else(copy: Path, patched: list[
     with wire(copy, command=patched) as server:
         assert server.greeting["result"]["serverInfo"]["name"] == "lspidx"
         server.send("tools/call", 1, name="find_symbol", arguments={"query": "outer"})
-        assert "shop.service.outer" in server.read()["result"]["content"][0]["text"]
+        assert "function outer" in server.read()["result"]["content"][0]["text"]
         server.write("this is no JSON")
         server.send("ping", 2)
         replies = [server.read()]
@@ -928,7 +928,7 @@ def test_a_cancelled_question_is_stopped_and_never_answered(copy: Path, patched:
         while "id" not in messages[-1]:
             messages.append(server.read())
         assert messages[-1]["id"] == 2
-        assert "shop.service.outer" in messages[-1]["result"]["content"][0]["text"]
+        assert "function outer" in messages[-1]["result"]["content"][0]["text"]
         code, out, _ = server.end()
         assert code == 0
         assert all("id" not in json.loads(line) for line in out.splitlines())
@@ -1038,7 +1038,7 @@ def test_tools_answer_over_http(web: Listening, mode: str):
         async with web.client(mode) as client:
             assert [tool.name for tool in (await client.list_tools()).tools] == list(search.LISTED)
             result = await client.call_tool("find_callers", {"symbol": "shop.service.middle"})
-            assert "shop.service.outer" in text(result)
+            assert "function outer" in text(result)
             assert (await client.call_tool("find_callers", {"symbol": "helper"})).is_error
             assert (await client.read_resource("lspidx://tools")).contents
 
@@ -1241,7 +1241,7 @@ def test_the_mcp_inspector_lists_and_calls(inspector: list[str], shop_root: Path
 
     assert [tool["name"] for tool in inspected("tools/list")["tools"]] == list(search.LISTED)
     called = inspected("tools/call", "--tool-name", "find_callers", "--tool-arg", "symbol=shop.service.middle", "depth=2")
-    assert "shop.service.outer" in called["content"][0]["text"]
+    assert "function outer" in called["content"][0]["text"]
     assert "structuredContent" not in called
     assert {item["uri"] for item in inspected("resources/list")["resources"]} == {"lspidx://status", "lspidx://schema", "lspidx://tools"}
     assert [item["name"] for item in inspected("prompts/list")["prompts"][:2]] == ["review_changes", "before_edit"]

@@ -16,6 +16,7 @@ from support import check_golden, crawl_with_ty, write_tree
 from indexer.errors import AmbiguousName, LspidxError, NameNotFound, UsageError
 from indexer.model import Evidence
 from query.answers.envelope import Answer
+from query.answers.style import Style, within_module
 from query.facts.index import Index, open_index
 from query.facts.names import resolve, unambiguous
 from query.facts.symbols import symbols_by_id
@@ -263,6 +264,27 @@ def test_callers_and_callees_and_both(ask: Ask):
     assert edges(incoming) == [("incoming", "outer", 1)]
     assert edges(outgoing) == [("outgoing", "run", 1)]
     assert edges(ask("find_callers", symbol="shop.service.middle")) == edges(incoming) + edges(outgoing)
+
+
+def test_a_part_of_callers_does_not_say_that_there_are_no_callees(ask: Ask):
+    whole = click.unstyle(to_text(ask("find_callers", symbol="shop.service.middle")))
+    part = click.unstyle(to_text(ask("find_callers", symbol="shop.service.middle", limit=1)))
+    assert "callees:\n" in whole and "callees: below what is shown here" in part
+    assert "none" not in part
+    leaf = click.unstyle(to_text(ask("find_callers", symbol="shop.models.Base.describe")))
+    assert "callees: none" in leaf
+
+
+def test_beside_a_path_a_name_is_told_without_its_module(ask: Ask):
+    answer = ask("callers", symbol="shop.service.middle")
+    assert "shop.service.outer" in to_text(answer, Style(color=False))
+    text = to_text(answer, Style(compact=True))
+    assert "shop/service.py:27  function outer" in text and "shop.service.outer" not in text
+    assert within_module("shop.service.Box.open", "src/shop/service.py") == "Box.open"
+    assert within_module("kombu.transport.Channel", "kombu/transport/__init__.py") == "Channel"
+    assert within_module("pkg.cart.spec.total", "pkg/cart.spec.ts") == "total"
+    assert within_module("shop.service", "shop/service.py") == "shop.service"  # the module itself
+    assert within_module("builtins.len", "typeshed/other.pyi") == "builtins.len"
 
 
 def test_the_last_line_counts_callers_and_sites(ask: Ask):

@@ -78,7 +78,12 @@ class Style:
     def symbol(self, record: SymbolRecord, *, test: bool = True) -> str:
         """Place, kind and name; `[test]` where it lies in a test."""
         note = f"  {self.dim('[test]')}" if test and record.is_test else ""
-        return f"{self.place(record.path, record.line, record.col)}  {self.kind(record.kind)} {self.strong(record.qualified_name)}{note}"
+        name = self.name(record.qualified_name, record.path)
+        return f"{self.place(record.path, record.line, record.col)}  {self.kind(record.kind)} {self.strong(name)}{note}"
+
+    def name(self, qualified_name: str, path: str) -> str:
+        """A dotted name beside its path: compact without the module, which the path says, so that both together are one name."""
+        return within_module(qualified_name, path) if self.compact else qualified_name
 
     def signature(self, text: str) -> str:
         """A signature on one line."""
@@ -111,7 +116,18 @@ class Style:
                 roles = ",".join(role for role in item.roles if role != "read") or ("live" if item.evidence == "live" else "read")
                 note = " ".join(filter(None, (roles, "" if item.evidence != "possible" else "possible")))
                 place = self.below(path, item.line, item.col)
-                yield f"  {place}  {printable(item.text)}  {self.dim(f'[{note}] in {item.enclosing}')}"
+                yield f"  {place}  {printable(item.text)}  {self.dim(f'[{note}] in {self.name(item.enclosing, path)}')}"
+
+
+def within_module(qualified_name: str, path: str) -> str:
+    """A dotted name without the module of its file: `Box.open` of `src/shop/box.py` and `shop.box.Box.open`; a module's own name stays."""
+    parts = path.removesuffix("/__init__.py").split("/")
+    parts[-1] = parts[-1].rpartition(".")[0] or parts[-1]
+    for start in range(len(parts)):
+        module = ".".join(parts[start:]) + "."
+        if qualified_name.startswith(module):
+            return qualified_name[len(module) :]
+    return qualified_name
 
 
 def headline(style: Style, query: dict[str, Any]) -> str:

@@ -127,7 +127,11 @@ def _text(answer: Answer[list[Edge]], style: Style) -> Iterator[str]:
     yield headline(style, answer.query)
     wanted = {"incoming": ["incoming"], "outgoing": ["outgoing"]}.get(answer.query.get("direction", "both"), ["incoming", "outgoing"])
     for direction in wanted if "cursor" not in answer.query else []:
-        if not any(edge.direction == direction and edge.how != "value" for edge in answer.result):
+        if any(edge.direction == direction and edge.how != "value" for edge in answer.result):
+            continue
+        if direction == "outgoing" and (answer.truncated or answer.shortened):  # they come last, and the answer ends before
+            yield "callees: below what is shown here; to see them: direction outgoing"
+        else:
             yield f"{'callers' if direction == 'incoming' else 'callees'}: none"
     for (direction, is_value), edges in groupby(answer.result, key=lambda edge: (edge.direction, edge.how == "value")):
         yield ""
