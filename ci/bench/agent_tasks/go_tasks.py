@@ -1,0 +1,108 @@
+"""Tasks in go-git. Judge: the compiler and vet, and the package's tests."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from ci.bench.agent_tasks.repositories import go_errors, go_tests
+from ci.bench.agent_tasks.work import Agent, DeadEndError, Reader, Task, missing, places, says_complete, unless
+
+_DIFF = "utils/merkletrie/difftree.go"
+_HEAD = "\thashEqual noder.Equal,\n) (Changes, error) {\n\treturn DiffTreeContext(context.Background()"
+_PACKAGE = "./utils/merkletrie/..."
+
+
+def _edited(root: Path, path: str, old: str, new: str) -> None:
+    text = (root / path).read_text(encoding="utf-8")
+    if old not in text:
+        raise ValueError(f"'{path}' has no '{old}'")
+    (root / path).write_text(text.replace(old, new, 1), encoding="utf-8")
+
+
+# ---- 1: a parameter, and the calls that need it
+
+
+async def add_parameter(agent: Agent, root: Path) -> list[str]:
+    said = await agent.call("find_callers", symbol="utils.merkletrie.difftree.DiffTree", direction="incoming")
+    _edited(root, _DIFF, _HEAD, _HEAD.replace("noder.Equal,\n", "noder.Equal,\n\t_ bool,\n"))
+    broken = {place for place, text in go_errors(root).items() if "not enough arguments in call" in text}
+    wrong = unless(broken, "the compiler names no call")
+    return wrong + (missing("call", broken, {near for path, line in places(said) for near in ((path, line), (path, line + 1))}) if says_complete(said) else [])
+
+
+def add_parameter_by_reading(reader: Reader) -> None:
+    reader.search(r"\bDiffTree\(")
+
+
+# ---- 3: dead code
+
+
+async def delete_dead(agent: Agent, root: Path) -> list[str]:
+    await agent.call("search_tools", query="select:unreferenced,safe_delete_symbol")
+    said = await agent.call("unreferenced", path="plumbing/**", confidence="certain")
+    await agent.applied("safe_delete_symbol", file_path="plumbing/format/gitattributes/dir.go", symbol_path="gitDir")
+    wrong = unless("gitDir" in said, "gitDir is used nowhere, and is not told")
+    return wrong + [f"{path}:{line} {text}" for (path, line), text in go_errors(root).items() if path.startswith("plumbing/format/gitattributes")]
+
+
+def delete_dead_by_reading(reader: Reader) -> None:
+    names: set[str] = set()
+    for path, line in reader.search(r"^(func|var|const|type|\t)\s?[a-z]\w*\b", within="plumbing/format/gitattributes", read=False):
+        words = (reader.root / path).read_text(encoding="utf-8").split("\n")[line - 1].replace("(", " ").split()
+        names |= set(words[:2])
+    for name in sorted(name for name in names if name.isidentifier() and name[0].islower())[:40]:
+        reader.search(rf"\b{name}\b", within="plumbing/format/gitattributes", read=False)
+
+
+# ---- 7: an error, mended
+
+
+async def mend(agent: Agent, root: Path) -> list[str]:
+    _edited(root, _DIFF, '\t"fmt"\n', '\t"fmt"\n\t"os"\n')
+    wrong = unless(any("os" in text for text in go_errors(root).values()), "the compiler sees no error")
+    await agent.call("search_tools", query="select:get_diagnostics,suggest_fixes")
+    said = await agent.call("get_diagnostics", file_path=_DIFF)
+    wrong += unless("os" in said and "imported and not used" in said, "the unused import is not told")
+    line = next(number for number, text in enumerate((root / _DIFF).read_text(encoding="utf-8").split("\n"), 1) if '"os"' in text)
+    fixes = await agent.call("suggest_fixes", file_path=_DIFF, start_line=line, end_line=line, only=["quickfix"])
+    wrong += unless('-\t"os"' in fixes, "no fix removes the import")
+    await agent.applied_edit(_DIFF, '\t"os"\n', "")
+    return wrong + [f"{path}:{number} {text}" for (path, number), text in go_errors(root).items() if path == _DIFF]
+
+
+def mend_by_reading(reader: Reader) -> None:
+    reader.read([(_DIFF, 245)])
+
+
+# ---- 9: statements to a function
+
+
+async def extract(agent: Agent, root: Path) -> list[str]:
+    await agent.call("search_tools", query="select:suggest_fixes,execute_command,apply_edit")
+    lines = (root / _DIFF).read_text(encoding="utf-8").split("\n")
+    first = next(number for number, text in enumerate(lines, 1) if text == "\t\t\tif !to.Skip() {")
+    said = await agent.call("suggest_fixes", file_path=_DIFF, start_line=first, start_column=4, end_line=first + 4, end_column=5, only=["refactor.extract"])
+    asked = next((line for line in said.split("\n") if "execute_command {" in line), "")
+    if not asked:
+        raise DeadEndError(f"nothing says how to have the extraction: {said}")
+    shown = await agent.call("execute_command", **json.loads(asked[asked.index("{") :]), apply=True)
+    written = next((line for line in shown.split("\n") if "apply_edit {" in line), "")
+    if not written:
+        raise DeadEndError(f"nothing says how to write the extraction: {shown}")
+    await agent.call("apply_edit", **json.loads(written[written.index("{") :]), apply=True)
+    wrong = unless("newFunction" in (root / _DIFF).read_text(encoding="utf-8"), "no function was extracted")
+    wrong += [f"{path}:{number} {text}" for (path, number), text in go_errors(root).items() if path == _DIFF]
+    return wrong + unless(go_tests(root, _PACKAGE), "the package's tests fail")
+
+
+def extract_by_reading(reader: Reader) -> None:
+    reader.read([(_DIFF, 308)])
+
+
+TASKS = (
+    Task(number=1, title="add a parameter, mend the calls", repository="go-git", work=add_parameter, by_reading=add_parameter_by_reading),
+    Task(number=3, title="delete dead code", repository="go-git", work=delete_dead, by_reading=delete_dead_by_reading),
+    Task(number=7, title="mend a diagnostic", repository="go-git", work=mend, by_reading=mend_by_reading),
+    Task(number=9, title="extract a function", repository="go-git", work=extract, by_reading=extract_by_reading),
+)
