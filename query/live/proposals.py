@@ -9,6 +9,7 @@ import msgspec
 
 from indexer.errors import EditRefused, UsageError
 from indexer.lsp.uri import uri_to_path
+from indexer.quoting import visible
 from query.context import Workspace
 from query.edits import text
 from query.edits.diff import compare
@@ -42,11 +43,20 @@ class FileEdits(msgspec.Struct, kw_only=True, omit_defaults=True):
     problem: str = ""
 
 
+_MOST_CALL_CHARS = 3_000
+
+
 class EditPreview(msgspec.Struct, kw_only=True):
     """An edit that was not made: send `workspace_edit` to apply_edit to make it."""
 
     files: list[FileEdits]
     workspace_edit: dict[str, Any]
+
+
+def call_to(tool: str, arguments: Mapping[str, Any]) -> str:
+    """A call of one of our tools as an agent may send it, on one line; where that would be too long, what to ask instead."""
+    written = visible(msgspec.json.encode(arguments).decode())
+    return f"{tool} {written}" if len(written) <= _MOST_CALL_CHARS else f"{tool}, whose arguments are too long to be shown here"
 
 
 def change(edit: text.Edit) -> TextChange:

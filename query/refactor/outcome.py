@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -27,6 +28,8 @@ PlanId = Annotated[
     str, msgspec.Meta(description="plan of the answer that showed it: refused if what would be written is something else by now")
 ]
 NOT_WRITTEN = "not written; to write it: --apply"
+_NOT_WRITTEN_COMPACT = 'not written; to write it, the same call with "apply": true'
+_HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)")
 
 MAX_DIFF_LINES = 1_000
 """Of all files together; of one a fifth of it."""
@@ -125,13 +128,20 @@ def edited_answer(workspace: Workspace, ask: msgspec.Struct | Mapping[str, Any],
     return workspace.answer(ask, outcome.edited, all_of(len(outcome.edited.files)), completeness_from(outcome.reasons))
 
 
+def done(answer: Answer[Any]) -> str:
+    """What the last line says of an edit: the answer's result is an `Edited`, or has one."""
+    edited: Edited = getattr(answer.result, "edited", answer.result)
+    said = f"{count(edited.edits, 'edit')} in {count(len(edited.files), 'file')}"
+    return f"{said} {'written' if edited.applied else 'shown, none written'}"
+
+
 def lines(found: Edited, style: Style, preview: str = NOT_WRITTEN) -> Iterator[str]:
-    """The record for people."""
+    """The record for people; compact without what stands around the changed lines."""
     how = f", found by {found.matched}" if found.matched else ""
-    done = "applied" if found.applied else preview
+    what = "applied" if found.applied else preview
     if not found.applied and found.plan and preview == NOT_WRITTEN:
-        done = f"{preview} --plan {found.plan}"
-    yield f"{style.strong(done)}: {count(len(found.files), 'file')}, +{found.added} -{found.removed}, {count(found.edits, 'edit')}{how}"
+        what = f'{_NOT_WRITTEN_COMPACT}, "plan": "{found.plan}"' if style.compact else f"{preview} --plan {found.plan}"
+    yield f"{style.strong(what)}: {count(len(found.files), 'file')}, +{found.added} -{found.removed}, {count(found.edits, 'edit')}{how}"
     for title, paths in (("unchanged", found.unchanged), ("excluded", found.excluded), ("undone of an earlier edit", found.undone)):
         if paths:
             yield f"{style.dim(title)}: {', '.join(style.path(path) for path in paths)}"
@@ -139,11 +149,41 @@ def lines(found: Edited, style: Style, preview: str = NOT_WRITTEN) -> Iterator[s
         source = f" from {style.path(item.renamed_from)}" if item.renamed_from else ""
         digests = style.dim(f"{item.before_digest[:10] or 'nothing'} → {item.after_digest[:10] or 'nothing'}")
         numbers = f"+{item.added} -{item.removed} {count(item.edits, 'edit')}"
-        yield f"{style.heading(item.path)}  {style.kind(item.status)}{source}  {numbers}  {digests}"
-        for line in item.diff.split("\n") if item.diff and not found.applied else []:  # git shows what was done
-            yield f"  {printable(line) if line.startswith(('+', '-')) else style.dim(line)}"
+        head = f"{style.heading(item.path)}  {style.kind(item.status)}{source}  {numbers}"
+        yield head if style.compact else f"{head}  {digests}"
+        if item.diff and not found.applied:  # git shows what was done
+            yield from (f"  {line}" for line in (_changed(item.diff) if style.compact else _diff(item.diff, style)))
         if item.diff_lines_left_out and not found.applied:
             yield f"  {style.warning(f'… {item.diff_lines_left_out} more lines')}"
+
+
+def _diff(text: str, style: Style) -> Iterator[str]:
+    for line in text.split("\n"):
+        yield printable(line) if line.startswith(("+", "-")) else style.dim(line)
+
+
+def _changed(diff: str) -> Iterator[str]:
+    """The lines of a unified diff that change, each with its number: of the old text where it goes, of the new one where it comes.
+
+    A diff that is continued begins in the middle of a file: up to its next head no number is known, and none is told.
+    """
+    text = diff.split("\n")
+    old = new = -1
+    for line in text[2:] if text[0].startswith("--- ") else text:
+        if head := _HUNK.match(line):
+            old, new = int(head[1]), int(head[2])
+        elif not line.startswith((" ", "+", "-", "\\")) and line:
+            yield printable(line)
+        elif old < 0:
+            yield printable(line)
+        elif line.startswith("-"):
+            yield f"{old} {printable(line)}"
+            old += 1
+        elif line.startswith("+"):
+            yield f"{new} {printable(line)}"
+            new += 1
+        elif not line.startswith("\\"):
+            old, new = old + 1, new + 1
 
 
 def _named(plan: Plan) -> str:

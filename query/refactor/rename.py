@@ -226,7 +226,8 @@ class Verdict:
             found.append(of_paths("index_knows_more", detail, paths))
         if self.overrides:
             paths = list(dict.fromkeys(record.path for record in self.overrides))
-            found.append(of_paths("overrides_keep_name", "members that override it, or that it overrides, keep their names", paths))
+            how = "" if self.renaming.of_index else "; to rename them too: sites=both"
+            found.append(of_paths("overrides_keep_name", f"members that override it, or that it overrides, keep their names{how}", paths))
         if self.taken:
             paths = list(dict.fromkeys(record.path for record in self.taken))
             found.append(of_paths("name_taken", f"'{self.renaming.new_name}' is the name of something else there already", paths))

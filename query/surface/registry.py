@@ -83,6 +83,7 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
     parameters, result: record types; parameters are validated before `run` sees them. example: arguments of a command line that works.
     run: takes context and parameters. text: lines for people (and, with a compact style, for agents); same content as the result.
     counted: how many there are of what, for the last line of the text: the number alone if nothing is said.
+    done: of a tool that edits, what the last line says in place of how many were found.
     task: where it stands in the list of tools. hint: further words under which one may look for it.
     bare: it answers without any argument too, about everything.
     seldom: names of parameters that few questions need: agents are shown them only where they look the tool up.
@@ -109,6 +110,7 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
     task: Task
     hint: str
     counted: Callable[[Answer[Any]], str] = lambda answer: f"{answer.total}"
+    done: Callable[[Answer[Any]], str] | None = None
     needs_index: bool = True
     bare: bool = False
     seldom: str = ""
@@ -194,6 +196,7 @@ class _Required(TypedDict):
 
 class _Declaration(_Required, total=False):
     counted: Callable[[Answer[Any]], str]
+    done: Callable[[Answer[Any]], str]
     bare: bool
     seldom: str
     needs: str

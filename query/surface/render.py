@@ -11,7 +11,7 @@ from indexer.errors import AmbiguousName, EditsOff, LspidxError, NoIndex, PhaseV
 from indexer.quoting import fenced, one_line, styled_line, visible
 from query.answers.envelope import Answer, Reason
 from query.answers.style import Style
-from query.surface.registry import load
+from query.surface.registry import Tool, load
 
 _MAX_CANDIDATE_WIDTH = 60
 
@@ -28,7 +28,7 @@ def to_text(answer: Answer[Any], style: Style | None = None) -> str:
     tool, _ = load(answer.tool)
     on_one_line = styled_line if style.color else one_line
     body = [on_one_line(line) for line in tool.text(answer, style)]
-    summary, *notes = (on_one_line(line) for line in _footer(answer, style, tool.counted(answer)))
+    summary, *notes = (on_one_line(line) for line in _footer(answer, style, tool))
     if not style.compact:
         return "\n".join([*body, "", summary, *notes])
     return "\n".join([*body, summary, *notes] if tool.own_words else [*fenced([*body, *notes]), summary])
@@ -59,8 +59,9 @@ def error_record(error: LspidxError) -> dict[str, Any]:
     return {"error": record} | ({} if isinstance(error, OWN_WORDS) else {"quoted": ["error"]})
 
 
-def _footer(answer: Answer[Any], style: Style, counted: str) -> Iterator[str]:
-    shown = f"{counted} found"
+def _footer(answer: Answer[Any], style: Style, tool: Tool) -> Iterator[str]:
+    counted = tool.counted(answer)
+    shown = f"{counted} found" if tool.done is None else tool.done(answer)
     if answer.truncated or answer.shortened:
         shown = f"first part of {counted}; next: --cursor {answer.next_cursor}" if answer.next_cursor else f"{shown}, cut short"
     source = answer.provenance

@@ -11,7 +11,7 @@ from indexer.errors import UsageError
 from query.answers.envelope import Answer
 from query.answers.style import Style
 from query.context import Workspace
-from query.refactor.outcome import Apply, Edited, PlanId, carry_out, edited_answer, lines
+from query.refactor.outcome import Apply, Edited, PlanId, carry_out, done, edited_answer, lines
 from query.surface.registry import workspace_tool
 
 if TYPE_CHECKING:
@@ -50,6 +50,7 @@ def _text(answer: Answer[Edited], style: Style) -> Iterator[str]:
     task="edit",
     hint="write change replace text rename files WorkspaceEdit patch",
     text=_text,
+    done=done,
     read_only=False,
     concurrency_safe=False,
     destructive=True,

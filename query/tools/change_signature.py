@@ -24,7 +24,7 @@ from query.facts.index import Index
 from query.facts.parameters import Named, asked
 from query.facts.symbols import Symbol
 from query.live.outline import hangs
-from query.refactor.outcome import Apply, Edited, PlanId, carry_out, lines
+from query.refactor.outcome import Apply, Edited, PlanId, carry_out, done, lines
 from query.refactor.simulation.trial import Evaluation, evaluation_lines, judged
 from query.surface.registry import tool
 
@@ -127,6 +127,7 @@ def _text(answer: Answer[ChangedSignature], style: Style) -> Iterator[str]:
     task="edit",
     hint="refactor add remove rename reorder parameter argument keyword order of function method constructor callers signature default",
     text=_text,
+    done=done,
     read_only=False,
     concurrency_safe=False,
     destructive=True,
@@ -137,9 +138,9 @@ def TOOL(context: Context, ask: ChangeSignature) -> Answer[ChangedSignature]:
     """Adds, removes, renames or reorders parameters of a function, method or constructor of Python, with all calls of it."""
     from query.refactor.parameters.signature_uses import kin_of, target_of
 
-    wish = _wish(ask)
     index, workspace = context.index, context.workspace
     symbol = target_of(index, ask.resolve(index, ("function", "method", "constructor", "class")))
+    wish = _wish(ask)
     kin = kin_of(index, symbol)
     gaps = _gaps(index, symbol, kin)
     made: list[_Made] = []
@@ -152,7 +153,7 @@ def TOOL(context: Context, ask: ChangeSignature) -> Answer[ChangedSignature]:
         if ask.diagnostics and found.changed.documents:
             before = {path: found.codes[path].module.document.content for path in found.changed.documents}
             found.preview, found.judged = judged(workspace, before, found.changed.documents)
-        doubts = [*found.changed.doubts, *_said_of(found)]
+        doubts = [*found.changed.doubts, *_said_of(found, symbol)]
         if ask.apply and not ask.anyway and doubts:
             raise EditRefused(f"nothing was written: {'; '.join(doubts)}. Look at it without apply first; to write it all the same: anyway")
         return plan_documents(scope, found.changed.documents, found.digests)
@@ -436,8 +437,12 @@ def _gaps(index: Index, symbol: Symbol, kin: Kin) -> list[Reason]:
     return [reason for reason in known.reasons if reason.code not in _LOOKED_AT]
 
 
-def _said_of(found: _Made) -> list[str]:
+def _said_of(found: _Made, symbol: Symbol) -> list[str]:
+    from query.refactor.parameters.signature_uses import is_special
+
     said: list[str] = []
+    if is_special(symbol.record.name):
+        said.append(f"'{symbol.record.name}' has the form of a special method, and a library may call it by a protocol of its own")
     if found.changed.left:
         places = [f"{item.path}:{item.place[0] + 1}" for item in found.changed.left]
         said.append(f"uses stay that may not fit the new parameters: {listed(places)}")

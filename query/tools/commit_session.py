@@ -12,7 +12,7 @@ from query.answers.envelope import Answer, completeness_from
 from query.answers.pages import all_of
 from query.answers.style import Style
 from query.context import Workspace
-from query.refactor.outcome import Apply, Edited, Outcome, PlanId, carry_out, lines
+from query.refactor.outcome import Apply, Edited, Outcome, PlanId, carry_out, done, lines
 from query.refactor.simulation.trial import SessionId, scope_of, store_of
 from query.surface.registry import workspace_tool
 
@@ -55,6 +55,7 @@ def _text(answer: Answer[Committed], style: Style) -> Iterator[str]:
     task="try",
     hint="speculative patch diff write materialize",
     text=_text,
+    done=done,
     read_only=False,
     concurrency_safe=False,
     destructive=True,

@@ -16,7 +16,7 @@ from query.answers.envelope import Answer, Reason
 from query.answers.pages import all_of
 from query.answers.style import Style, printable
 from query.context import ServerInfo, Workspace
-from query.live.proposals import EditPreview, preview
+from query.live.proposals import EditPreview, call_to, preview
 from query.live.questions import document, live_provenance, origin, refused, root_of, supports
 from query.live.replies import Feature, doubted, provider, without_feature
 from query.refactor.outcome import Apply
@@ -59,6 +59,8 @@ def _text(answer: Answer[CommandResult], style: Style) -> Iterator[str]:
         for file in edit.files:
             yield f"  {file.what} {style.path(file.path)}" + (f": {style.warning(file.problem)}" if file.problem else "")
             yield from (f"  {printable(line)}" for line in file.diff.split("\n")[2:])
+        if style.compact:
+            yield f"to write it: {call_to('apply_edit', {'workspace_edit': edit.workspace_edit, 'apply': True})}"
 
 
 @workspace_tool(

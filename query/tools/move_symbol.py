@@ -28,7 +28,7 @@ from query.facts.parameters import asked
 from query.facts.sources import Sources
 from query.facts.symbols import Symbol
 from query.live.outline import hangs
-from query.refactor.outcome import Apply, Edited, PlanId, carry_out, lines
+from query.refactor.outcome import Apply, Edited, PlanId, carry_out, done, lines
 from query.surface.registry import tool
 
 if TYPE_CHECKING:
@@ -88,6 +88,7 @@ def _text(answer: Answer[MovedSymbol], style: Style) -> Iterator[str]:
     task="edit",
     hint="refactor move function class to another module file imports relocate extract to file split",
     text=_text,
+    done=done,
     read_only=False,
     concurrency_safe=False,
     destructive=True,
@@ -165,8 +166,13 @@ def _route(index: Index, scope: Scope, symbol: Symbol, to: str) -> _Route:
     from query.refactor.move.star_imports import with_stars
 
     record = symbol.record
-    if record.external or language_of(record.path) != PYTHON.name:
-        raise UsageError(f"'{record.qualified_name}' is no definition of the workspace in Python; only those are moved")
+    if record.external:
+        raise UsageError(f"'{record.qualified_name}' is not defined in the workspace, so it cannot be moved")
+    if language_of(record.path) != PYTHON.name:
+        raise UsageError(
+            f"'{record.qualified_name}' is not Python, and move_symbol knows Python only; instead: suggest_fixes at its definition with "
+            "only=refactor, where its server offers a move; else apply_edit, and find_references lists whose imports have to follow"
+        )
     target = _target(index, scope, to)
     if target == record.path:
         raise UsageError(f"'{record.qualified_name}' is in '{target}' already")

@@ -18,7 +18,7 @@ from query.context import Workspace
 from query.facts.completeness import DEFINITION, Certificate
 from query.live import decode
 from query.live.questions import NamedPlace, Spot, live_provenance, origin, spot, supports, unsupported
-from query.refactor.outcome import Apply, Edited, PlanId, carry_out, lines
+from query.refactor.outcome import Apply, Edited, PlanId, carry_out, done, lines
 from query.refactor.preparation import prepared
 from query.refactor.rename import Renaming, Verdict, check, check_name, edit_inside, edit_without, name_at, sites_of, symbols_at
 from query.surface.registry import workspace_tool
@@ -73,16 +73,17 @@ def _text(answer: Answer[Renamed], style: Style) -> Iterator[str]:
     found = answer.result
     yield f"{style.strong(found.old_name)} → {style.strong(found.new_name)}"
     yield from lines(found.edited, style)
-    for title, places, total in (
-        ("only the server knows", found.only_server, found.only_server_total),
-        ("only the index knows", found.only_index, found.only_index_total),
-    ):
+    of_index = ("only the index knows", found.only_index, found.only_index_total)
+    renames_all = answer.query.get("sites") == "both"  # then those are among what the edit shows
+    for title, places, total in (("only the server knows", found.only_server, found.only_server_total), *([] if renames_all else [of_index])):
         if places:
             yield f"{style.warning(title)}: {count(total, 'use')}"
             yield from style.places(places)
-    for title, records in (("keeps its name, though calls may reach it", found.overrides), ("has that name already", found.taken)):
-        for record in records:
-            yield f"{style.warning(title)}: {style.symbol(record)}"
+    kept = "keep their names, though calls may reach them" + ("" if renames_all else "; sites=both renames them too")
+    for title, records in ((kept, found.overrides), ("has that name already", found.taken)):
+        if records:
+            yield f"{style.warning(title)}:"
+            yield from (f"  {style.symbol(record)}" for record in records)
 
 
 @workspace_tool(
@@ -94,6 +95,7 @@ def _text(answer: Answer[Renamed], style: Style) -> Iterator[str]:
     task="edit",
     hint="refactor change name everywhere",
     text=_text,
+    done=done,
     read_only=False,
     concurrency_safe=False,
     destructive=True,
@@ -142,7 +144,8 @@ def TOOL(workspace: Workspace, ask: RenameSymbol) -> Answer[Renamed]:
         overrides=verdict.overrides,
         taken=verdict.taken,
     )
-    reasons = [*outcome.reasons, *_outside(verdict), *verdict.reasons, *found_out.gaps]
+    said = [*outcome.reasons, *_outside(verdict), *verdict.reasons, *found_out.gaps]
+    reasons = [reason for number, reason in enumerate(said) if reason not in said[:number]]
     whole = completeness_from(reasons)
     if workspace.index is not None and workspace.index.foreign:
         whole = msgspec.structs.replace(whole, status="unknown")

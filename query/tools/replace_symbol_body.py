@@ -11,7 +11,7 @@ from indexer.errors import UsageError
 from query.answers.envelope import Answer
 from query.answers.style import Style
 from query.context import Workspace
-from query.refactor.outcome import Edited, lines
+from query.refactor.outcome import Edited, done, lines
 from query.refactor.symbols import OfSymbol, Target, edit_symbol, fitted
 from query.surface.registry import workspace_tool
 
@@ -39,6 +39,7 @@ def _text(answer: Answer[Edited], style: Style) -> Iterator[str]:
     task="edit",
     hint="rewrite function method class definition",
     text=_text,
+    done=done,
     read_only=False,
     concurrency_safe=False,
     destructive=True,

@@ -12,7 +12,7 @@ from query.answers.paths import listed
 from query.answers.style import Style
 from query.context import Workspace
 from query.facts.parameters import asked
-from query.refactor.outcome import NOT_WRITTEN, Apply, Edited, PlanId, carry_out, lines
+from query.refactor.outcome import NOT_WRITTEN, Apply, Edited, PlanId, carry_out, done, lines
 from query.refactor.simulation.trial import Evaluation, OneEdit, TimeoutMs, Trial, evaluation_lines, scope_of
 from query.surface.registry import workspace_tool
 
@@ -59,6 +59,7 @@ def _text(answer: Answer[SafelyApplied], style: Style) -> Iterator[str]:
     task="edit",
     hint="write change replace text only if no new errors verify",
     text=_text,
+    done=done,
     read_only=False,
     concurrency_safe=False,
     destructive=True,

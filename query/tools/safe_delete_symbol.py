@@ -22,7 +22,7 @@ from query.facts.index import Index
 from query.facts.references import uses_from_outside
 from query.facts.sources import Sources
 from query.facts.symbols import TYPES, Symbol, kind_numbers
-from query.refactor.outcome import Edited, lines
+from query.refactor.outcome import Edited, done, lines
 from query.refactor.rename import kin_of
 from query.refactor.symbols import OfSymbol, Target, comments_above, edit_symbol, end_of
 from query.surface.registry import tool
@@ -54,6 +54,7 @@ def _text(answer: Answer[Edited], style: Style) -> Iterator[str]:
     task="edit",
     hint="remove dead unused function class method",
     text=_text,
+    done=done,
     read_only=False,
     concurrency_safe=False,
     destructive=True,

@@ -16,7 +16,7 @@ from query.answers.pages import offset_of, page_of
 from query.answers.style import Style, one_line, printable
 from query.context import Diagnosis, Workspace
 from query.live import decode
-from query.live.proposals import EditPreview, preview
+from query.live.proposals import EditPreview, call_to, preview
 from query.live.questions import Document, Extent, Ranged, live_provenance, span, supports
 from query.live.replies import Feature, Outcome, diagnostics_of, doubted, left_out, provider, question, without_feature
 from query.surface.registry import workspace_tool
@@ -67,7 +67,10 @@ def _text(answer: Answer[list[Fix]], style: Style) -> Iterator[str]:
         for file in item.edit.files if item.edit is not None else []:
             yield f"    {file.what} {style.path(file.path)}" + (f": {style.warning(file.problem)}" if file.problem else "")
             yield from (f"    {printable(line)}" for line in file.diff.split("\n")[2:])
-        if item.command is not None:
+        if item.command is not None and style.compact:
+            given = {"command": item.command.command, "arguments": item.command.arguments, "file_path": answer.query.get("path", "")}
+            yield f"    to see what it does: {call_to('execute_command', {**given, 'apply': True})}"
+        elif item.command is not None:
             yield f"    command {one_line(item.command.command)}"
         if item.problem:
             yield f"    {style.warning(item.problem)}"

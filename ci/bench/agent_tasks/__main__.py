@@ -49,7 +49,7 @@ async def run(task: Task, root: Path, folder: Path) -> Row:
     """A task in a copy of its repository: by reading first, which changes nothing, then over MCP."""
     from mcp import StdioServerParameters
 
-    copy = copy_of(root, folder / "at-work", indexed=task.indexed)
+    copy = copy_of(root, folder / f"at-work-{task.number}-{task.repository}", indexed=task.indexed)
     reader = Reader(root=copy, files=sources(copy, REPOSITORIES[task.repository].source))
     task.by_reading(reader)
     server = StdioServerParameters(

@@ -86,11 +86,11 @@ async def extract(agent: Agent, root: Path) -> list[str]:
     asked = next((line for line in said.split("\n") if "execute_command {" in line), "")
     if not asked:
         raise DeadEndError(f"nothing says how to have the extraction: {said}")
-    shown = await agent.call("execute_command", **json.loads(asked[asked.index("{") :]), apply=True)
+    shown = await agent.call("execute_command", **json.loads(asked[asked.index("{") :]))
     written = next((line for line in shown.split("\n") if "apply_edit {" in line), "")
     if not written:
         raise DeadEndError(f"nothing says how to write the extraction: {shown}")
-    await agent.call("apply_edit", **json.loads(written[written.index("{") :]), apply=True)
+    await agent.call("apply_edit", **json.loads(written[written.index("{") :]))
     wrong = unless("newFunction" in (root / _DIFF).read_text(encoding="utf-8"), "no function was extracted")
     wrong += [f"{path}:{number} {text}" for (path, number), text in go_errors(root).items() if path == _DIFF]
     return wrong + unless(go_tests(root, _PACKAGE), "the package's tests fail")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import sys
+import types
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -37,6 +39,12 @@ _CALLED_BY = {
     "__class_getitem__": "is called by a subscript of its class",
 }
 """Special members whose parameters are not Python's own: who says what they are given."""
+
+_OF_THE_LIBRARY = frozenset(
+    "__enter__ __exit__ __aenter__ __aexit__ __aiter__ __anext__ __await__ __getattr__ __get__ __set__ __delete__ __set_name__ __missing__ "
+    "__getinitargs__ __conform__ __fspath__ __post_init__ __main__".split()
+)
+"""Further members that Python or its library calls."""
 
 _BY_FLOW = (Evidence.FLOW, Evidence.POSSIBLE_FLOW)
 _BY_NO_NAME = (Evidence.PROPERTY, Evidence.OPERATOR, Evidence.PROTOCOL)
@@ -76,16 +84,35 @@ def target_of(index: Index, symbol: Symbol) -> Symbol:
             )
         symbol = symbols_by_id(index, [made_by])[made_by]
         record = symbol.record
-    if record.external or language_of(record.path) != PYTHON.name:
-        raise UsageError(f"'{record.qualified_name}' is no definition of the workspace in Python; only those are changed")
+    if record.external:
+        raise UsageError(f"'{record.qualified_name}' is not defined in the workspace, so its parameters cannot be changed here")
+    if language_of(record.path) != PYTHON.name:
+        raise UsageError(
+            f"'{record.qualified_name}' is not Python, and change_signature knows Python only; instead: find_callers with direction incoming "
+            "lists the calls, go_to_implementation what overrides it, and apply_edit or safe_apply_edit changes the head and each of them"
+        )
     if record.path.endswith(".pyi"):
         raise UsageError(f"'{record.qualified_name}' is defined in a stub, '{record.path}'; name the function in the module itself")
     if record.kind not in _CALLABLE:
         raise UsageError(f"'{record.qualified_name}' is a {record.kind}, which has no parameters; name a function, a method or a class")
-    if record.name.startswith("__") and record.name.endswith("__") and record.name not in _OPEN_MEMBERS:
+    if record.name in _CALLED_BY or (is_special(record.name) and record.name in special_names()):
         why = _CALLED_BY.get(record.name, "is a special method, so Python or a library calls it with what its protocol says")
         raise EditRefused(f"'{record.qualified_name}' {why}; change it by hand")
     return symbol
+
+
+def is_special(name: str) -> bool:
+    """Whether it has the form of a special method, and its parameters are not one's own choice as those of `__init__` are."""
+    return len(name) > 4 and name.startswith("__") and name.endswith("__") and name not in _OPEN_MEMBERS
+
+
+@functools.cache
+def special_names() -> frozenset[str]:
+    """Members that Python itself calls; others of their form are a library's or the workspace's own."""
+    operated = {member for _, groups in PYTHON.operations for names in groups for member in names}
+    kinds = (object, type, int, float, complex, str, bytes, list, dict, set, property, memoryview, BaseException, types.FunctionType)
+    kept = {name for kind in (*kinds, types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType, types.ModuleType) for name in dir(kind)}
+    return frozenset(operated | kept | PYTHON.runtime_members | _OF_THE_LIBRARY)
 
 
 def kin_of(index: Index, symbol: Symbol) -> Kin:
