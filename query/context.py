@@ -208,15 +208,17 @@ class Workspace(msgspec.Struct, kw_only=True, dict=True):
         provenance: Provenance | None = None,
         *,
         more: Mapping[str, Any] = {},
+        beside: Sequence[str] = (),
     ) -> Answer[R]:
         """An answer of running servers, or of the files as they are now.
 
         Args:
             ask, more: as in `Context.answer`; a mapping where the answer repeats less than the parameters, as they hold long texts.
             completeness: None where nothing is missing.
-            provenance: of the servers that were asked; None where none was.
+            provenance: of the servers that were asked; None where none was. beside: as in `Answer`.
         """
         if completeness is None:
             completeness = completeness_from([])
         repeated = ask if isinstance(ask, Mapping) else asked(ask)
-        return enclose({**repeated, **more}, result, extent, completeness, unindexed() if provenance is None else provenance)
+        answer = enclose({**repeated, **more}, result, extent, completeness, unindexed() if provenance is None else provenance)
+        return msgspec.structs.replace(answer, beside=list(beside)) if beside else answer

@@ -269,7 +269,8 @@ def test_callers_and_callees_and_both(ask: Ask):
 def test_a_part_of_callers_does_not_say_that_there_are_no_callees(ask: Ask):
     whole = click.unstyle(to_text(ask("find_callers", symbol="shop.service.middle")))
     part = click.unstyle(to_text(ask("find_callers", symbol="shop.service.middle", limit=1)))
-    assert "callees:\n" in whole and "callees: below what is shown here" in part
+    assert "callees:\n" in whole
+    assert "callees: below what is shown here" in part
     assert "none" not in part
     leaf = click.unstyle(to_text(ask("find_callers", symbol="shop.models.Base.describe")))
     assert "callees: none" in leaf
@@ -279,7 +280,8 @@ def test_beside_a_path_a_name_is_told_without_its_module(ask: Ask):
     answer = ask("callers", symbol="shop.service.middle")
     assert "shop.service.outer" in to_text(answer, Style(color=False))
     text = to_text(answer, Style(compact=True))
-    assert "shop/service.py:27  function outer" in text and "shop.service.outer" not in text
+    assert "shop/service.py:27  function outer" in text
+    assert "shop.service.outer" not in text
     assert within_module("shop.service.Box.open", "src/shop/service.py") == "Box.open"
     assert within_module("kombu.transport.Channel", "kombu/transport/__init__.py") == "Channel"
     assert within_module("pkg.cart.spec.total", "pkg/cart.spec.ts") == "total"

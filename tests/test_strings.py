@@ -250,6 +250,12 @@ def test_the_class_of_self_is_known_where_a_name_is_looked_up_in_it() -> None:
     ("language", "path", "text", "said"),
     [
         ("typescript", "a.ts", 'import x from "./y";\njest.mock("./z"); jest.spyOn(a.b, "run");\n', {("./z", 8), ("run", 3)}),
+        (
+            "typescript",
+            "a.ts",
+            '"one" in a; x = a in "two"; a.hasOwnProperty("three"); Object.hasOwn(a, "four"); new Map().has("five"); "six" + a;\n',
+            {("one", 3), ("three", 3), ("four", 3)},
+        ),
         ("go", "a.go", "package a\n\n//go:linkname own a.com/m/b.remote\nfunc own()\n", {("own", 4), ("a.com/m/b.remote", 7)}),
         ("go", "a.go", 'package a\n\nfunc f() { v.MethodByName("Run") }\n', {("Run", 3)}),
         ("rust", "a.rs", 'struct S { #[serde(default = "make", rename = "zz")] a: i32 }\n', {("make", 7)}),

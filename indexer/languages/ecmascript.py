@@ -58,6 +58,12 @@ _RESERVED = (
     "private protected public await"
 )
 
+_LOOKUPS = (
+    *(Lookup(call=call, use=NameUse.MEMBER, argument=1, of=0, roles=Role(0)) for call in ("spyOn", "stub", "hasOwn", "has")),
+    *(Lookup(call=call, use=NameUse.MEMBER, roles=Role(0)) for call in ("in", "hasOwnProperty")),
+)
+"""What looks a member up by a string; `"name" in value` is an operator."""
+
 TYPESCRIPT = Language(
     names=("typescript",),
     family="typescript",
@@ -67,7 +73,7 @@ TYPESCRIPT = Language(
     keywords=frozenset(_RESERVED.split()),
     fixed_names=frozenset({"constructor", "default", "exports"}),
     name_marks=("#", "@"),
-    lookups=tuple(Lookup(call=call, use=NameUse.MEMBER, argument=1, of=0, roles=Role(0)) for call in ("spyOn", "stub")),
+    lookups=_LOOKUPS,
     file_imports="from",
     package_of="manifest",
     manager="npm",

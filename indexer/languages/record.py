@@ -79,7 +79,7 @@ class Lookup(msgspec.Struct, frozen=True, kw_only=True):
     """A call that takes a name as a string.
 
     call: the name of what is called, or its last two names with a dot between them; `=`: what is assigned to a variable of a shell; `{{`:
-        names with a dot before them in the braces of a template, wherever it stands.
+        names with a dot before them in the braces of a template, wherever it stands; `in`: the operator, of a string on its left.
     use: how the string is taken.
     argument: the position of the string; -1: each argument is one; -2: it has none. keyword: the name that it may be given by.
     of: the position of what the name is looked up in; -1: what the call is made on, or nothing.

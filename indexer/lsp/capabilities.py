@@ -11,7 +11,7 @@ class Options(NamedTuple):
 
     resolves: asked about one item of a list, it says more. triggers: characters at which it completes. commands: those that it runs.
     prepares: it says beforehand whether something can be renamed. ranges: it answers for a part of a file.
-    legend: as it came, None where there is none; `query.live.decode.legend` reads it.
+    legend: as it came, None where there is none; `query.live.decode.legend` reads it. kinds: of actions that it has at all.
     """
 
     resolves: bool = False
@@ -20,6 +20,7 @@ class Options(NamedTuple):
     prepares: bool = False
     ranges: bool = False
     legend: Any = None
+    kinds: list[str] = []
 
 
 def declares(capabilities: Mapping[str, Any], capability: str) -> bool:
@@ -36,6 +37,7 @@ def options(capabilities: Mapping[str, Any], capability: str) -> Options:
         prepares=bool(said.get("prepareProvider")),
         ranges=bool(said.get("range")),
         legend=said.get("legend"),
+        kinds=_words(said.get("codeActionKinds")),
     )
 
 

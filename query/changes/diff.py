@@ -15,6 +15,7 @@ from typing import Literal, NamedTuple
 from indexer import git_command, git_filters, plain_files, vcs
 from indexer.errors import UsageError
 from indexer.text import blob_digest
+from query.answers.paths import listed
 
 Scope = Literal["unstaged", "staged", "committed"]
 Status = Literal["added", "deleted", "modified", "renamed"]
@@ -68,6 +69,9 @@ class Sides(NamedTuple):
     old: str
     new: str
     described: str
+
+
+_INSTALLED = frozenset({"node_modules", "site-packages", "__pycache__"})
 
 
 class Diff(NamedTuple):
@@ -201,13 +205,19 @@ def diff(root: Path, between: Sides) -> Diff:
     return Diff(between, sorted((_with_names(item) for item in files), key=lambda item: (item.path, item.old_path)))
 
 
+def without_installed(root: Path, compared: str) -> list[str]:
+    """That folders were passed over into which a tool has installed, in words; `compared` as for `left_aside`."""
+    folders = installed(root) if compared.endswith((WORK_TREE, "unstaged")) else []
+    return [f"not compared: what was installed into {listed(folders)}, which no .gitignore names"] if folders else []
+
+
 def left_aside(root: Path, compared: str) -> list[str]:
     """What is changed and is not among what was compared, in words: whoever finds nothing may have meant that.
 
     Args:
         compared: `Sides.described` of a comparison that found no file.
     """
-    said: list[str] = []
+    said = without_installed(root, compared)
     scopes: tuple[Scope, ...] = ("unstaged", "staged")
     for scope in scopes if not compared.endswith(WORK_TREE) else ():
         between = sides(root, scope=scope)
@@ -325,9 +335,34 @@ def _unmerged(root: Path) -> set[str]:
     return {entry.partition(b"\t")[2].decode("utf-8", "surrogateescape") for entry in listed.split(b"\0") if entry}
 
 
+def installed(root: Path) -> list[str]:
+    """Folders of the work tree into which a tool has installed, and that no ignore list names: their files are nobody's change."""
+    return _installed(_others(root))
+
+
 def _untracked(root: Path) -> list[str]:
+    paths = _others(root)
+    folders = tuple(f"{folder}/" for folder in _installed(paths))
+    return [path for path in paths if not path.startswith(folders)] if folders else paths
+
+
+def _others(root: Path) -> list[str]:
     listed = _git(root, "ls-files", "--others", "--exclude-standard", "-z", "--", ".").stdout
     return [name.decode("utf-8", "surrogateescape") for name in listed.split(b"\0") if name]
+
+
+def _installed(paths: Sequence[str]) -> list[str]:
+    found: set[str] = set()
+    for path in paths:
+        folder, _, name = path.rpartition("/")
+        if name == "pyvenv.cfg" and folder:
+            found.add(folder)
+        for number, part in enumerate(parts := folder.split("/"), 1):
+            if part in _INSTALLED:
+                found.add("/".join(parts[:number]))
+                break
+    outer = tuple(f"{folder}/" for folder in found)
+    return sorted(folder for folder in found if not folder.startswith(outer))
 
 
 def _new_file(root: Path, path: str) -> FileChange | None:

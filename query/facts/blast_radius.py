@@ -373,7 +373,7 @@ def test_lines(rows: Sequence[TestFunction], style: Style) -> Iterator[str]:
     for row in rows:
         notes = [f"in {row.test}" if row.test else "", f"depth {row.depth}" if row.depth > 1 else ""]
         note = style.dim(f"[{', '.join(filter(None, notes))}]") if any(notes) else ""
-        yield f"  {style.place(row.file, row.line)}  {style.strong(row.qualified_name)}  {note}".rstrip()
+        yield f"  {style.place(row.file, row.line)}  {style.strong(style.name(row.qualified_name, row.file))}  {note}".rstrip()
 
 
 def overrides_bound(index: Index, changed: Sequence[int]) -> list[Reason]:

@@ -172,9 +172,7 @@ def _changed(diff: str) -> Iterator[str]:
     for line in text[2:] if text[0].startswith("--- ") else text:
         if head := _HUNK.match(line):
             old, new = int(head[1]), int(head[2])
-        elif not line.startswith((" ", "+", "-", "\\")) and line:
-            yield printable(line)
-        elif old < 0:
+        elif (not line.startswith((" ", "+", "-", "\\")) and line) or old < 0:
             yield printable(line)
         elif line.startswith("-"):
             yield f"{old} {printable(line)}"

@@ -10,6 +10,7 @@ import contextlib
 import functools
 import importlib
 import pkgutil
+import re
 from collections.abc import Callable, Generator, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal, TypedDict, TypeVar, Unpack
@@ -242,6 +243,13 @@ def load(name: str) -> tuple[Tool, dict[str, Any]]:
     return importlib.import_module(f"query.tools.{canonical}").TOOL, dict(preset)
 
 
+def _choices(tool: Tool, problem: str) -> str:
+    """What a parameter takes that takes few values, where another one was given."""
+    match = re.search(r"Invalid enum value .* at `\$\.(\w+)", problem)
+    values = tool.input_schema()["properties"].get(match[1], {}).get("enum", ()) if match else ()
+    return f"; it takes: {', '.join(map(str, values))}" if values else ""
+
+
 def call(
     index: Index | None,
     name: str,
@@ -284,7 +292,7 @@ def call(
         parameters = msgspec.convert({**preset, **own}, declared.parameters)
     except msgspec.ValidationError as error:
         fields = [field for field in declared.parameters.__struct_fields__ if field not in preset]
-        known = f"; it takes: {', '.join(fields)}" if "unknown field" in str(error) else ""
+        known = f"; it takes: {', '.join(fields)}" if "unknown field" in str(error) else _choices(declared, str(error))
         raise UsageError(f"{name}: {error}{known}") from error
     writes = declared.writes(parameters)
     if (writes or declared.runs) and not edits:

@@ -11,7 +11,7 @@ from indexer.errors import UsageError
 from query.answers.envelope import Answer
 from query.answers.pages import offset_of, page_of
 from query.answers.style import Style, count, printable
-from query.changes.diff import left_aside, sides
+from query.changes.diff import left_aside, sides, without_installed
 from query.changes.review import TEST_DEPTH, AffectedTest, Ask, ChangedFile, ChangedSymbol, Review, Totals, review
 from query.context import Context
 from query.surface.registry import tool
@@ -133,7 +133,7 @@ def TOOL(context: Context, ask: DetectChanges) -> Answer[Changes]:
         ),
         page_of(offset, ask.limit, longest).within(len(found.symbols)),
         found.completeness,
-        beside=[] if found.files else left_aside(index.root, found.compared),
+        beside=(without_installed if found.files else left_aside)(index.root, found.compared),
     )
 
 

@@ -87,9 +87,15 @@ def _text(answer: Answer[TestsForFile], style: Style) -> Iterator[str]:
         ]
         if test.distance > 1:
             numbers.append(f"{test.distance} steps away")
-        yield ""
+        is_far = style.compact and test.distance > 1 and bool(test.functions)  # an agent runs the file
+        if is_far:
+            numbers.append(f"{count(test.total_functions, 'function')} there")
+        if not style.compact:
+            yield ""
         why = style.dim(f"[{', '.join(test.why)}]")
         yield f"{style.path(test.path)}  {why} {', '.join(numbers)}".rstrip()
+        if is_far:
+            continue
         yield from test_lines(test.functions, style)
         if test.total_functions > len(test.functions):
             yield f"  … and {test.total_functions - len(test.functions)} more"

@@ -75,7 +75,10 @@ def _text(answer: Answer[Renamed], style: Style) -> Iterator[str]:
     yield from lines(found.edited, style)
     of_index = ("only the index knows", found.only_index, found.only_index_total)
     renames_all = answer.query.get("sites") == "both"  # then those are among what the edit shows
-    for title, places, total in (("only the server knows", found.only_server, found.only_server_total), *([] if renames_all else [of_index])):
+    for title, places, total in (
+        ("only the server knows", found.only_server, found.only_server_total),
+        *([] if renames_all else [of_index]),
+    ):
         if places:
             yield f"{style.warning(title)}: {count(total, 'use')}"
             yield from style.places(places)

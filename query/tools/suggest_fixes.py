@@ -13,6 +13,7 @@ from indexer.lsp.decode import Diagnostic
 from indexer.lsp.enums import CodeActionTriggerKind
 from query.answers.envelope import Answer, Reason
 from query.answers.pages import offset_of, page_of
+from query.answers.paths import listed
 from query.answers.style import Style, one_line, printable
 from query.context import Diagnosis, Workspace
 from query.live import decode
@@ -23,6 +24,9 @@ from query.surface.registry import workspace_tool
 
 if TYPE_CHECKING:
     from indexer.lsp import requests
+
+_FEW = 3
+"""So many actions are each shown with the call that makes their edit; of more the edit is to be seen, and one is asked for by `only`."""
 
 _FEATURE = Feature("codeActionProvider", methods.TEXT_DOCUMENT_CODE_ACTION, "code actions", "get_diagnostics for what is wrong")
 
@@ -67,6 +71,8 @@ def _text(answer: Answer[list[Fix]], style: Style) -> Iterator[str]:
         for file in item.edit.files if item.edit is not None else []:
             yield f"    {file.what} {style.path(file.path)}" + (f": {style.warning(file.problem)}" if file.problem else "")
             yield from (f"    {printable(line)}" for line in file.diff.split("\n")[2:])
+        if style.compact and item.edit is not None and len(answer.result) <= _FEW and not any(file.problem for file in item.edit.files):
+            yield f"    to write it: {call_to('apply_edit', {'workspace_edit': item.edit.workspace_edit, 'apply': True})}"
         if item.command is not None and style.compact:
             given = {"command": item.command.command, "arguments": item.command.arguments, "file_path": answer.query.get("path", "")}
             yield f"    to see what it does: {call_to('execute_command', {**given, 'apply': True})}"
@@ -111,6 +117,7 @@ def TOOL(workspace: Workspace, ask: SuggestFixes) -> Answer[list[Fix]]:
 def _answer(
     workspace: Workspace, of: Document, ask: SuggestFixes, outcome: Outcome, mending: Sequence[Any], reasons: Sequence[Reason]
 ) -> Answer[list[Fix]]:
+    beside = _others(workspace, of, ask, mending) if ask.only and not outcome.value else []
     fitting = decode.each(outcome.value, decode.CodeAction, outcome.origin)
     found = sorted(fitting.items, key=lambda pair: not pair[1].is_preferred)
     if ask.only:  # a server may pass over what it was asked for
@@ -124,7 +131,25 @@ def _answer(
         doubted(outcome.completeness, [*left_out(fitting.others, "actions", outcome.info), *reasons, *_problems(shown)]),
         outcome.provenance,
         more={"path": of.path, "diagnostics": len(mending)},
+        beside=beside,
     )
+
+
+def _others(workspace: Workspace, of: Document, ask: SuggestFixes, mending: Sequence[Any]) -> list[str]:
+    """What the server has for the range of other kinds than were asked for, or that it has nothing of the kind at all."""
+    info = workspace.servers.info(of.path)
+    if not supports(info, _FEATURE.capability, _FEATURE.method):
+        return []
+    kinds = provider(info, _FEATURE.capability).kinds
+    wanted = ", ".join(ask.only)
+    if kinds and not any(_is_of(kind, one) or _is_of(one, kind) for kind in kinds for one in ask.only):
+        return [f"{info.name} has no actions of the kind {wanted} anywhere; it has: {', '.join(kinds)}"]
+    context: requests.CodeActionContext = {"diagnostics": list(mending), "triggerKind": CodeActionTriggerKind.INVOKED}
+    params: requests.CodeActionParams = {"textDocument": of.identifier, "range": span(workspace, ask).range, "context": context}
+    outcome = question(workspace, of, _FEATURE, params)
+    found = decode.each(outcome.value, decode.CodeAction, outcome.origin)
+    titles = [f"{action.title} ({action.kind or 'no kind'})" for _, action in found.items]
+    return [f"nothing of the kind {wanted} for this range; of other kinds: {listed(titles, 8)}"] if titles else []
 
 
 def _overlaps(diagnostic: Diagnostic, extent: Extent) -> bool:

@@ -82,7 +82,9 @@ async def run(task: Task, root: Path, folder: Path) -> Row:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m ci.bench.agent_tasks", description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--clones", type=Path, default=Path(".bench/repositories"), help="folder with clones of kombu, fast-check and go-git")
+    parser.add_argument(
+        "--clones", type=Path, default=Path(".bench/repositories"), help="folder with clones of kombu, fast-check and go-git"
+    )
     parser.add_argument("--folder", type=Path, default=Path(".bench"), help="where work trees and results are kept")
     parser.add_argument("--only", nargs="*", default=[], metavar="TASK", help="numbers, repositories, or both: 2-kombu")
     parser.add_argument("--write", action="store_true", help=f"write the table into {PAGE}; with all tasks only")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 from ci.bench.agent_tasks.repositories import go_errors, go_tests
 from ci.bench.agent_tasks.work import Agent, DeadEndError, Reader, Task, missing, places, says_complete, unless
@@ -28,7 +29,11 @@ async def add_parameter(agent: Agent, root: Path) -> list[str]:
     _edited(root, _DIFF, _HEAD, _HEAD.replace("noder.Equal,\n", "noder.Equal,\n\t_ bool,\n"))
     broken = {place for place, text in go_errors(root).items() if "not enough arguments in call" in text}
     wrong = unless(broken, "the compiler names no call")
-    return wrong + (missing("call", broken, {near for path, line in places(said) for near in ((path, line), (path, line + 1))}) if says_complete(said) else [])
+    return wrong + (
+        missing("call", broken, {near for path, line in places(said) for near in ((path, line), (path, line + 1))})
+        if says_complete(said)
+        else []
+    )
 
 
 def add_parameter_by_reading(reader: Reader) -> None:
@@ -43,7 +48,9 @@ async def delete_dead(agent: Agent, root: Path) -> list[str]:
     said = await agent.call("unreferenced", path="plumbing/**", confidence="certain")
     await agent.applied("safe_delete_symbol", file_path="plumbing/format/gitattributes/dir.go", symbol_path="gitDir")
     wrong = unless("gitDir" in said, "gitDir is used nowhere, and is not told")
-    return wrong + [f"{path}:{line} {text}" for (path, line), text in go_errors(root).items() if path.startswith("plumbing/format/gitattributes")]
+    return wrong + [
+        f"{path}:{line} {text}" for (path, line), text in go_errors(root).items() if path.startswith("plumbing/format/gitattributes")
+    ]
 
 
 def delete_dead_by_reading(reader: Reader) -> None:
@@ -65,9 +72,12 @@ async def mend(agent: Agent, root: Path) -> list[str]:
     said = await agent.call("get_diagnostics", file_path=_DIFF)
     wrong += unless("os" in said and "imported and not used" in said, "the unused import is not told")
     line = next(number for number, text in enumerate((root / _DIFF).read_text(encoding="utf-8").split("\n"), 1) if '"os"' in text)
-    fixes = await agent.call("suggest_fixes", file_path=_DIFF, start_line=line, end_line=line, only=["quickfix"])
+    fixes = await agent.call("suggest_fixes", file_path=_DIFF, start_line=line, end_line=line)
     wrong += unless('-\t"os"' in fixes, "no fix removes the import")
-    await agent.applied_edit(_DIFF, '\t"os"\n', "")
+    edit = {"file_path": _DIFF, "old_text": '\t"os"\n', "new_text": "", "apply": True}
+    said = await agent.call("safe_apply_edit", **edit)
+    if said.find("timeout_ms") >= 0 and "not applied" in said:
+        await agent.call("safe_apply_edit", **edit, timeout_ms=120_000)
     return wrong + [f"{path}:{number} {text}" for (path, number), text in go_errors(root).items() if path == _DIFF]
 
 
@@ -79,21 +89,27 @@ def mend_by_reading(reader: Reader) -> None:
 
 
 async def extract(agent: Agent, root: Path) -> list[str]:
-    await agent.call("search_tools", query="select:suggest_fixes,execute_command,apply_edit")
-    lines = (root / _DIFF).read_text(encoding="utf-8").split("\n")
-    first = next(number for number, text in enumerate(lines, 1) if text == "\t\t\tif !to.Skip() {")
-    said = await agent.call("suggest_fixes", file_path=_DIFF, start_line=first, start_column=4, end_line=first + 4, end_column=5, only=["refactor.extract"])
-    asked = next((line for line in said.split("\n") if "execute_command {" in line), "")
-    if not asked:
-        raise DeadEndError(f"nothing says how to have the extraction: {said}")
-    shown = await agent.call("execute_command", **json.loads(asked[asked.index("{") :]))
-    written = next((line for line in shown.split("\n") if "apply_edit {" in line), "")
-    if not written:
-        raise DeadEndError(f"nothing says how to write the extraction: {shown}")
-    await agent.call("apply_edit", **json.loads(written[written.index("{") :]))
-    wrong = unless("newFunction" in (root / _DIFF).read_text(encoding="utf-8"), "no function was extracted")
+    await agent.call("search_tools", query="select:suggest_fixes,apply_edit")
+    text = '\t\t\tpanic(fmt.Sprintf("unknown remaining value: %d", r))'
+    line = (root / _DIFF).read_text(encoding="utf-8").split("\n").index(text) + 1
+    column, end = text.index("fmt") + 1, len(text)
+    where = {"file_path": _DIFF, "start_line": line, "start_column": column, "end_line": line, "end_column": end}
+    said = await agent.call("suggest_fixes", **where, only=["refactor.extract.variable"])
+    if asked := _call_in(said, "execute_command"):
+        said = await agent.call("execute_command", **asked)
+    written = _call_in(said, "apply_edit")
+    if written is None:
+        raise DeadEndError(f"nothing says how to write the extraction: {said}")
+    await agent.call("apply_edit", **written)
+    wrong = unless("panic(fmt" not in (root / _DIFF).read_text(encoding="utf-8"), "no variable was extracted")
     wrong += [f"{path}:{number} {text}" for (path, number), text in go_errors(root).items() if path == _DIFF]
     return wrong + unless(go_tests(root, _PACKAGE), "the package's tests fail")
+
+
+def _call_in(said: str, tool: str) -> dict[str, Any] | None:
+    """The arguments of the first call of a tool that an answer writes out."""
+    line = next((line for line in said.split("\n") if f": {tool} {{" in line), "")
+    return json.loads(line[line.index("{") :]) if line else None
 
 
 def extract_by_reading(reader: Reader) -> None:
@@ -104,5 +120,5 @@ TASKS = (
     Task(number=1, title="add a parameter, mend the calls", repository="go-git", work=add_parameter, by_reading=add_parameter_by_reading),
     Task(number=3, title="delete dead code", repository="go-git", work=delete_dead, by_reading=delete_dead_by_reading),
     Task(number=7, title="mend a diagnostic", repository="go-git", work=mend, by_reading=mend_by_reading),
-    Task(number=9, title="extract a function", repository="go-git", work=extract, by_reading=extract_by_reading),
+    Task(number=9, title="extract a variable", repository="go-git", work=extract, by_reading=extract_by_reading),
 )

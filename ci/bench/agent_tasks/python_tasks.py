@@ -17,7 +17,8 @@ import json, sys
 from kombu import Connection, Exchange, Queue
 seen, root = set(), sys.argv[0]
 def of(frame):
-    return [frame.f_code.co_filename.partition('/kombu/')[2], frame.f_code.co_firstlineno] if '/kombu/' in frame.f_code.co_filename else None
+    path = frame.f_code.co_filename.rpartition('/kombu/')[2]
+    return [path, frame.f_code.co_firstlineno] if '/kombu/' in frame.f_code.co_filename and 'site-packages' not in path else None
 def watch(frame, event, _):
     if event == 'call' and frame.f_back is not None:
         one, two = of(frame.f_back), of(frame)
@@ -52,15 +53,16 @@ def _methods(root: Path, name: str, is_of: Callable[[str, ast.ClassDef], bool]) 
 
 async def add_parameter(agent: Agent, root: Path) -> list[str]:
     await agent.call("search_tools", query="select:change_signature")
-    await agent.applied("change_signature", symbol="kombu.utils.url.as_url", add=["strict"], call_with=["strict=False"], after="scheme")
-    wrong: list[str] = []
+    wish = {"symbol": "kombu.utils.url.as_url", "add": ["*, strict"], "call_with": ["strict=False"]}
+    shown = await agent.call("change_signature", **wish)
+    wrong = unless("to look at" in shown or "stays as it is" in shown, "the types in a comment are not told")
+    await agent.call("change_signature", **wish, anyway=True, apply=True)  # a comment tells the types, which is mended by hand
     for path, tree in trees(root):
         for node in ast.walk(tree):
             if isinstance(node, ast.FunctionDef) and node.name == "as_url" and path == "kombu/utils/url.py":
-                wrong += unless([arg.arg for arg in node.args.args][:2] == ["scheme", "strict"], "the parameter is not behind 'scheme'")
+                wrong += unless("strict" in {arg.arg for arg in node.args.kwonlyargs}, "the parameter is not there")
             elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "as_url":
-                passed = len(node.args) > 1 or "strict" in {keyword.arg for keyword in node.keywords}
-                wrong += unless(passed, f"{path}:{node.lineno} passes no 'strict'")
+                wrong += unless("strict" in {keyword.arg for keyword in node.keywords}, f"{path}:{node.lineno} passes no 'strict'")
     failing = pytest_failures(root, "t/unit/utils/test_url.py", "t/unit/test_connection.py")
     return wrong + sorted(f"{path} fails" for path in failing)
 
@@ -107,9 +109,11 @@ def _uses(root: Path, module: str, name: str) -> list[str]:
         own = path == module
         for node in ast.walk(tree):
             is_read = own and isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
-            is_import = isinstance(node, ast.ImportFrom) and (node.module or "").endswith(Path(module).stem) and name in {
-                alias.name for alias in node.names
-            }
+            is_import = (
+                isinstance(node, ast.ImportFrom)
+                and (node.module or "").endswith(Path(module).stem)
+                and name in {alias.name for alias in node.names}
+            )
             is_text = isinstance(node, ast.Constant) and node.value == name
             is_member = isinstance(node, ast.Attribute) and node.attr == name and isinstance(node.ctx, ast.Load)
             if is_read or is_import or is_text or (is_member and _names(node, Path(module).stem)):
@@ -156,7 +160,9 @@ async def pick_tests(agent: Agent, root: Path) -> list[str]:
     module = root / "kombu/utils/scheduling.py"
     text = module.read_text(encoding="utf-8")
     broken = text.replace("        start = self.pos", "        raise RuntimeError('broken')\n        start = self.pos")
-    broken = broken.replace("    def get(self, callback, **kwargs):", "    def get(self, callback, **kwargs):\n        raise RuntimeError('broken')")
+    broken = broken.replace(
+        "    def get(self, callback, **kwargs):", "    def get(self, callback, **kwargs):\n        raise RuntimeError('broken')"
+    )
     module.write_text(broken, encoding="utf-8")
     failing = pytest_failures(root, "t/unit") - before
     module.write_text(text, encoding="utf-8")
@@ -203,7 +209,9 @@ async def move_function(agent: Agent, root: Path) -> list[str]:
         f"{path} imports it from where it was"
         for path, tree in trees(root)
         for node in ast.walk(tree)
-        if isinstance(node, ast.ImportFrom) and (node.module or "").endswith("url") and "maybe_sanitize_url" in {alias.name for alias in node.names}
+        if isinstance(node, ast.ImportFrom)
+        and (node.module or "").endswith("url")
+        and "maybe_sanitize_url" in {alias.name for alias in node.names}
     ]
     said = python_runs(root, "import kombu.connection as c; print(c.maybe_sanitize_url.__module__)")
     wrong += unless(said.strip().endswith("kombu.utils.sanitizing"), f"after the move Python says: {said.strip()[-200:]}")

@@ -37,7 +37,7 @@ REPOSITORIES = {
         source=(".py",),
         commands=(
             (sys.executable, "-m", "venv", "venv"),
-            ("venv/bin/python", "-m", "pip", "install", "-q", "amqp==5.3.1", "vine==5.1.0", "tzdata", "packaging", "pytest==9.0.2", "redis"),
+            ("venv/bin/python", "-m", "pip", "install", "-q", *"amqp==5.3.1 vine==5.1.0 tzdata packaging pytest==9.0.2 redis".split()),
         ),
     ),
     "fast-check": Repository(
@@ -68,6 +68,7 @@ def prepare(repository: Repository, clones: Path, folder: Path) -> Path:
     root = folder / repository.name
     done = root / ".git" / "prepared"
     if done.is_file() and done.read_text(encoding="utf-8") == repr(repository):
+        _run([sys.executable, "-m", "query.cli", "-C", str(root), "index", "-q"], Path.cwd())
         return root
     shutil.rmtree(root, ignore_errors=True)
     folder.mkdir(parents=True, exist_ok=True)
@@ -81,7 +82,7 @@ def prepare(repository: Repository, clones: Path, folder: Path) -> Path:
             item.rename(root / "node_modules" / item.name)
     for link, target in repository.links:
         (root / link).symlink_to(target)
-    _run([sys.executable, "-m", "query.cli", "index", "-q", "."], root)
+    _run([sys.executable, "-m", "query.cli", "-C", str(root), "index", "-q"], Path.cwd())
     done.write_text(repr(repository), encoding="utf-8")
     return root
 
@@ -105,9 +106,7 @@ def typescript_errors(root: Path) -> dict[Place, str]:
     """What the compiler says of fast-check's own package, by place: code and message."""
     said = _said(["node_modules/.bin/tsc" if (root / "node_modules/.bin").is_dir() else "node_modules/typescript/bin/tsc",
                   "--noEmit", "-p", f"{FAST_CHECK}/tsconfig.json"], root)  # fmt: skip
-    return {
-        (match["path"], int(match["line"])): f"{match['code']} {match['text']}" for match in _TYPESCRIPT_ERROR.finditer(said)
-    }
+    return {(match["path"], int(match["line"])): f"{match['code']} {match['text']}" for match in _TYPESCRIPT_ERROR.finditer(said)}
 
 
 def go_errors(root: Path) -> dict[Place, str]:

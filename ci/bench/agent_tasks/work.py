@@ -1,4 +1,4 @@
-"""What a task has in its hands: a session over MCP that counts, a reader that searches and reads as an agent without tools does, a verdict."""
+"""What a task has in its hands: a session over MCP that counts, and a reader that searches and reads as an agent without tools does."""
 
 from __future__ import annotations
 
@@ -61,14 +61,6 @@ class Agent:
         if plan is None:
             raise DeadEndError(f"{tool} shows no plan: {shown}")
         return await self.call(tool, **arguments, apply=True, plan=plan[1])
-
-    async def applied_edit(self, path: str, old_text: str, new_text: str) -> str:
-        """A text in place of another, written if nothing breaks.
-
-        Raises:
-            DeadEndError: it was not written.
-        """
-        return await self.call("safe_apply_edit", file_path=path, old_text=old_text, new_text=new_text, apply=True)
 
 
 @dataclass(kw_only=True)

@@ -132,6 +132,12 @@ def _ways(literal: Any, by_call: Mapping[str, list[Lookup]]) -> Iterator[_Taken]
         for lookup in by_call.get("=", ()):
             yield _Taken(lookup.use, lookup.roles)
         return
+    if around.type == "binary_expression":  # `"name" in value`
+        operator, right = around.child_by_field_name("operator"), around.child_by_field_name("right")
+        if operator is not None and right is not None and right.start_byte != literal.start_byte:
+            for lookup in by_call.get(operator.type, ()):
+                yield _Taken(lookup.use, lookup.roles, _last_name(right))
+        return
     if around.type in ("argument", "annotation_argument", "element_value_pair") and around.parent is not None:
         literal, around = around, around.parent
     start: int = literal.start_byte

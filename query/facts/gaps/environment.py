@@ -93,17 +93,17 @@ def _of_another_build(index: Index, uses: Uses) -> list[Reason]:
         """,
         {"ids": [symbol.sym_id for symbol in asked]},
     )
-    return [
-        Reason(
-            code="other_build",
-            detail=f"'{path}' belongs to the build '{others[path]}', and another file of its folder defines the same for other builds: "
-            "files of the default build were asked about in that one only; to ask about this one: environment, with GOOS, GOARCH or "
-            "GOFLAGS=-tags=…, below [language.go] in lspidx.toml",
-            count=1,
-            paths=[path],
-        )
-        for (path,) in sorted(twins)
-    ]
+    found = [path for (path,) in sorted(twins)]
+    if not found:
+        return []
+    builds = ", ".join(dict.fromkeys(others[path] for path in found))
+    said = f"'{found[0]}' belongs to the build '{builds}'" if len(found) == 1 else f"{len(found)} files belong to other builds ({builds})"
+    detail = (
+        f"{said}, and another file of {'its' if len(found) == 1 else 'the same'} folder defines the same for other builds: files of the "
+        "default build were asked about in that one only; to ask about another: environment, with GOOS, GOARCH or GOFLAGS=-tags=…, below "
+        "[language.go] in lspidx.toml"
+    )
+    return [of_paths("other_build", detail, found)]
 
 
 _BRANCHES = "to read another build: a compile_commands.json of it, in the root"

@@ -41,8 +41,26 @@ _CALLED_BY = {
 """Special members whose parameters are not Python's own: who says what they are given."""
 
 _OF_THE_LIBRARY = frozenset(
-    "__enter__ __exit__ __aenter__ __aexit__ __aiter__ __anext__ __await__ __getattr__ __get__ __set__ __delete__ __set_name__ __missing__ "
-    "__getinitargs__ __conform__ __fspath__ __post_init__ __main__".split()
+    [
+        "__enter__",
+        "__exit__",
+        "__aenter__",
+        "__aexit__",
+        "__aiter__",
+        "__anext__",
+        "__await__",
+        "__getattr__",
+        "__get__",
+        "__set__",
+        "__delete__",
+        "__set_name__",
+        "__missing__",
+        "__getinitargs__",
+        "__conform__",
+        "__fspath__",
+        "__post_init__",
+        "__main__",
+    ]
 )
 """Further members that Python or its library calls."""
 
@@ -110,8 +128,9 @@ def is_special(name: str) -> bool:
 def special_names() -> frozenset[str]:
     """Members that Python itself calls; others of their form are a library's or the workspace's own."""
     operated = {member for _, groups in PYTHON.operations for names in groups for member in names}
-    kinds = (object, type, int, float, complex, str, bytes, list, dict, set, property, memoryview, BaseException, types.FunctionType)
-    kept = {name for kind in (*kinds, types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType, types.ModuleType) for name in dir(kind)}
+    kinds = (object, type, int, float, complex, str, bytes, list, dict, set, property, memoryview, BaseException)
+    made = (types.FunctionType, types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType, types.ModuleType)
+    kept = {name for kind in (*kinds, *made) for name in dir(kind)}
     return frozenset(operated | kept | PYTHON.runtime_members | _OF_THE_LIBRARY)
 
 
