@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated
+from typing import Annotated, Any, cast
 
 import msgspec
 
@@ -28,8 +28,11 @@ class SearchTools(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
 def _text(answer: Answer[Found], style: Style) -> Iterator[str]:
     for tool in answer.result.tools:
         yield f"{style.strong(', '.join([tool.name, *tool.aliases]))}  {tool.description}"
-        yield f"    {style.dim(tool.example)}"
-        schemas = {"parameters": tool.input_schema, "answer": tool.output_schema}
+        if style.compact:
+            yield from (f"    {line}" for line in _parameters(tool.input_schema))
+        else:
+            yield f"    {style.dim(tool.example)}"
+        schemas = {"answer": tool.output_schema} if style.compact else {"parameters": tool.input_schema, "answer": tool.output_schema}
         for title, schema in schemas.items():
             if style.compact and schema:
                 yield f"    {title}: {msgspec.json.encode(schema).decode()}"
@@ -41,6 +44,36 @@ def _text(answer: Answer[Found], style: Style) -> Iterator[str]:
     if answer.result.unknown:
         yield style.warning(f"no tool is called {', '.join(answer.result.unknown)}")
     yield style.dim(f"{answer.result.total_deferred_tools} tools are not listed until they are looked for")
+
+
+def _parameters(schema: dict[str, Any]) -> Iterator[str]:
+    """A line for each parameter, those that a call needs marked: half of what the schema takes, which a client has from its list."""
+    fields: dict[str, dict[str, Any]] = schema.get("properties", {})
+    needed = set(schema.get("required", ()))
+    by_place = search.PLACE.issubset(fields) and "symbol" in fields
+    for name, field in fields.items():
+        if by_place and name in search.PLACE:
+            continue
+        kind = _kind(field)
+        choices = f", one of {'|'.join(map(str, field['enum']))}" if "enum" in field else ""
+        default = f", default {msgspec.json.encode(field['default']).decode()}" if field.get("default") else ""
+        said = f": {field['description']}" if "description" in field else ""
+        yield f"{name}{' (needed)' if name in needed else ''} {kind}{choices}{default}{said}"
+    if by_place:
+        yield "in place of symbol: file_path with line and column (1-based), or with position_pattern (text with one @@ at the place)"
+
+
+def _kind(field: dict[str, Any]) -> str:
+    """A type in a word; of what has parts of its own, the schema."""
+    if "enum" in field:
+        return "string"
+    items = field.get("items")
+    if field.get("type") == "array" and isinstance(items, dict):
+        inner = cast("dict[str, Any]", items)
+        return f"{inner['type']} list" if set(inner) == {"type"} else f"list of {msgspec.json.encode(inner).decode()}"
+    if "type" in field and "properties" not in field:
+        return str(field["type"])
+    return msgspec.json.encode({name: part for name, part in field.items() if name != "description"}).decode()
 
 
 @workspace_tool(

@@ -37,7 +37,8 @@ REPOSITORIES = {
         source=(".py",),
         commands=(
             (sys.executable, "-m", "venv", "venv"),
-            ("venv/bin/python", "-m", "pip", "install", "-q", *"amqp==5.3.1 vine==5.1.0 tzdata packaging pytest==9.0.2 redis".split()),
+            ("venv/bin/python", "-m", "pip", "install", "-q", "amqp==5.3.1", "vine==5.1.0", "tzdata", "packaging"),
+            ("venv/bin/python", "-m", "pip", "install", "-q", "pytest==9.0.2", "redis"),
         ),
     ),
     "fast-check": Repository(

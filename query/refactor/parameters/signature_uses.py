@@ -40,28 +40,19 @@ _CALLED_BY = {
 }
 """Special members whose parameters are not Python's own: who says what they are given."""
 
-_OF_THE_LIBRARY = frozenset(
-    [
-        "__enter__",
-        "__exit__",
-        "__aenter__",
-        "__aexit__",
-        "__aiter__",
-        "__anext__",
-        "__await__",
-        "__getattr__",
-        "__get__",
-        "__set__",
-        "__delete__",
-        "__set_name__",
-        "__missing__",
-        "__getinitargs__",
-        "__conform__",
-        "__fspath__",
-        "__post_init__",
-        "__main__",
-    ]
+_ENTERED = ("__enter__", "__exit__", "__aenter__", "__aexit__", "__aiter__", "__anext__", "__await__")
+_LOOKED_UP = (
+    "__getattr__",
+    "__get__",
+    "__set__",
+    "__delete__",
+    "__set_name__",
+    "__missing__",
+    "__getinitargs__",
+    "__conform__",
+    "__fspath__",
 )
+_OF_THE_LIBRARY = frozenset((*_ENTERED, *_LOOKED_UP))
 """Further members that Python or its library calls."""
 
 _BY_FLOW = (Evidence.FLOW, Evidence.POSSIBLE_FLOW)
@@ -106,8 +97,8 @@ def target_of(index: Index, symbol: Symbol) -> Symbol:
         raise UsageError(f"'{record.qualified_name}' is not defined in the workspace, so its parameters cannot be changed here")
     if language_of(record.path) != PYTHON.name:
         raise UsageError(
-            f"'{record.qualified_name}' is not Python, and change_signature knows Python only; instead: find_callers with direction incoming "
-            "lists the calls, go_to_implementation what overrides it, and apply_edit or safe_apply_edit changes the head and each of them"
+            f"'{record.qualified_name}' is not Python, and change_signature knows Python only; instead: find_callers with direction "
+            "incoming lists the calls, go_to_implementation what overrides it, and apply_edit or safe_apply_edit changes head and calls"
         )
     if record.path.endswith(".pyi"):
         raise UsageError(f"'{record.qualified_name}' is defined in a stub, '{record.path}'; name the function in the module itself")
