@@ -23,7 +23,7 @@ SIDE_BY_SIDE ?= -n $(PROCESSES) --dist loadfile --no-loadscope-reorder
 ASK := $(BIN)/lspidx -C $(DEMO)/$(DJANGO)/django
 
 .DEFAULT_GOAL := help
-.PHONY: help setup toolchains servers object-store demo-index demo quick quick-tests test costs kills fuzz moving check cache-check format lint types page-check bench bench-quick bench-changes bench-traces bench-increments bench-moving bench-renames bench-live bench-clones bench-completeness self docs book cache golden clean
+.PHONY: help setup toolchains servers object-store demo-index demo quick quick-tests test costs kills fuzz moving check cache-check format lint types page-check bench bench-quick bench-changes bench-traces bench-increments bench-moving bench-renames bench-live bench-agents bench-clones bench-completeness self docs book cache golden clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -128,6 +128,9 @@ bench-renames: $(STAMP) ## rename 60 symbols of each of nine packages; import ev
 
 bench-live: $(STAMP) ## hovers, references and a rename by a running server, beside the index and beside agent-lsp (about 5 minutes)
 	$(BIN)/python -m ci.bench.live
+
+bench-agents: $(STAMP) ## twelve pieces of work of an agent over MCP in three repositories in CLONES, beside search and reading (about 15 minutes)
+	$(BIN)/python -m ci.bench.agent_tasks --clones "$(CLONES)" $(BENCH_FLAGS)
 
 bench-clones: $(STAMP) ## index every clone in the folder CLONES as git gives it, before and after its download step, and print the table
 	$(BIN)/python -m ci.bench.clones "$(CLONES)" $(BENCH_FLAGS)

@@ -102,7 +102,7 @@ def rename_method_by_reading(reader: Reader) -> None:
 # ---- 3: dead code
 
 
-def _uses(root: Path, module: str, name: str) -> list[str]:
+def uses_of(root: Path, module: str, name: str) -> list[str]:
     """Where a module's name is read, imported or looked up; by text, so that strings count."""
     found: list[str] = []
     for path, tree in trees(root):
@@ -134,7 +134,7 @@ async def delete_dead(agent: Agent, root: Path) -> list[str]:
         if "[certain" in line:
             place, _, rest = line.strip().partition("  ")
             module, name = place.partition(":")[0], rest.split("  ")[0].rpartition(" ")[2].rpartition(".")[2]
-            wrong += [f"{name} of {module} is certain to be unused, and is used at {use}" for use in _uses(root, module, name)[:1]]
+            wrong += [f"{name} of {module} is certain to be unused, and is used at {use}" for use in uses_of(root, module, name)[:1]]
     await agent.applied("safe_delete_symbol", symbol_path="kombu.compat.entry_to_queue")
     wrong += unless("entry_to_queue" not in (root / "kombu/compat.py").read_text(encoding="utf-8"), "entry_to_queue is still there")
     return wrong + sorted(f"{path} fails" for path in pytest_failures(root, "t/unit/test_compat.py"))
