@@ -12,7 +12,7 @@ import pytest
 from support import write_tree
 
 from ci.bench.agent_tasks import go_tasks, python_tasks, typescript_tasks
-from ci.bench.agent_tasks.__main__ import PAGE, TASKS
+from ci.bench.agent_tasks.__main__ import PAGE, TASKS, joined
 from ci.bench.agent_tasks.report import BLOCK, failures, table, written_into
 from ci.bench.agent_tasks.repositories import REPOSITORIES
 from ci.bench.agent_tasks.work import Agent, DeadEndError, Reader, Row, invented, missing, places, says_complete
@@ -87,6 +87,14 @@ def test_the_table_has_a_row_for_each_task_and_the_sum() -> None:
     assert failures(rows) == ["2 kombu: wrong: no", "2 kombu: dead end: end"]
     assert failures([row()]) == []
     assert failures([row(characters=410)]) == ["the answers have 41 % of the characters of search and reading, required at most 40 %"]
+
+
+def test_a_later_run_replaces_its_rows_and_keeps_the_others(tmp_path: Path) -> None:
+    record = tmp_path / "record.json"
+    joined([row(), row(number=2, calls=5), row(number=99)], record)
+    found = joined([row(calls=9), row(number=99)], record)
+    assert [(item.number, item.calls) for item in found] == [(1, 9), (2, 5)]
+    assert joined([], record) == found
 
 
 def test_the_page_has_a_place_for_the_table() -> None:

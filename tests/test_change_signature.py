@@ -8,18 +8,26 @@ from inspect import Parameter as Kinds
 from inspect import Signature as Bound
 from itertools import combinations, permutations, product
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 from query_support import results_of
 from support import crawl_with_ty, printed, write_tree
 
 from indexer.errors import EditRefused, UsageError
+from query.answers.envelope import SymbolRecord
+from query.answers.style import Style
 from query.edits.text import Document
+from query.facts.symbols import Symbol
 from query.refactor.parameters.changed_definition import added, signature_of
 from query.refactor.parameters.signature import Argument, Change, Rewritten, Signature, Wish, changed, is_compatible, rewritten
+from query.refactor.parameters.signature_uses import special_names, target_of
 from query.refactor.python_module import Module
+from query.surface.render import to_text
 from query.surface.service import Service
+
+if TYPE_CHECKING:
+    from query.facts.index import Index
 
 FILES = {
     "pyproject.toml": '[project]\nname = "shop"\n',
@@ -364,6 +372,13 @@ def test_it(m):
         pass
 """,
     "other.py": "import lib\n\nlib.splat = print\nlib.splat(1, b=2)\n",
+    "special.py": """class Plugin:
+    def __mything__(self, a, b):
+        return a, b
+
+
+print(Plugin().__mything__(1, b=2))
+""",
 }
 
 
@@ -396,6 +411,7 @@ def doubtful(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("lib.Base.__call__", {"rename": ["b=z"]}, "a parameter is passed by its name at use.py:4, where no call is known"),
         ("lib.written", {"rename": ["b=z"]}, "a string may hold a call of it, which stays as it is: use.py:"),
         ("lib.written", {"add": ["c=1"]}, ""),
+        ("special.Plugin.__mything__", {"rename": ["b=z"]}, "has the form of a special method"),
         ("lib.Color", {"order": ["y", "x"]}, "enum.Enum is a base outside the workspace"),
         ("lib.Error", {"rename": ["code=number"]}, ""),
     ],
@@ -585,3 +601,36 @@ def test_a_rewritten_call_passes_what_it_passed_before() -> None:
                 kept += result.arguments is None
     assert compared > 5_000
     assert 0 < kept < compared
+
+
+def test_a_special_method_of_ones_own_changes_with_its_calls(doubtful: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(doubtful)
+    service = Service(doubtful)
+    asked = {"symbol": "special.Plugin.__mything__", "rename": ["b=z"]}
+    try:
+        shown = service.ask("change_signature", asked)
+        assert "1 call rewritten" in to_text(shown, Style(color=False))
+        assert "2 edits in 1 file shown, none written" in to_text(shown, Style(color=False))
+        with pytest.raises(EditRefused, match="has the form of a special method"):
+            service.ask("change_signature", {**asked, "apply": True})
+        service.ask("change_signature", {**asked, "apply": True, "anyway": True})
+        assert "__mything__(1, z=2)" in (doubtful / "special.py").read_text(encoding="utf-8")
+    finally:
+        write_tree(doubtful, DOUBTFUL)
+        service.close()
+
+
+def test_what_python_calls_itself_is_no_special_method_of_ones_own():
+    asked = {"__eq__", "__len__", "__enter__", "__getattr__", "__matmul__", "__ifloordiv__", "__aiter__", "__reduce_ex__", "__set_name__"}
+    assert asked <= special_names()
+    assert not special_names() & {"__mything__", "__html__", "__init__x"}
+
+
+@pytest.mark.parametrize(
+    ("path", "external", "why"),
+    [("a.go", False, "is not Python.*instead: find_callers"), ("os.py", True, "not defined in the workspace")],
+)
+def test_of_other_languages_it_is_said_what_to_do_instead(path: str, external: bool, why: str):
+    record = SymbolRecord(symbol="s", name="f", qualified_name="a.f", kind="function", path=path, external=external)
+    with pytest.raises(UsageError, match=why):
+        target_of(cast("Index", None), Symbol(1, record, is_local=False))

@@ -18,6 +18,7 @@ from query_support import lspidx
 from support import crawl_with_ty, write_tree
 
 from indexer.errors import UsageError
+from query.changes.diff import without_installed
 from query.changes.review import Review
 from query.facts.index import Index, open_index
 from query.surface.registry import call
@@ -218,6 +219,21 @@ def test_untracked_files_are_new_and_ignored_ones_are_not(root: Path):
     assert named(found, "new.fresh").what == "added"
     assert named(found, "test_x").is_test
     assert not [item for item in found.files if item.path.startswith("out")]
+
+
+def test_what_a_tool_has_installed_is_no_change_and_is_said(root: Path):
+    write_tree(
+        root,
+        {
+            "env/pyvenv.cfg": "home = /usr\n", "env/lib/python3.11/x.py": "def x(): ...\n", "web/node_modules/a/i.js": "a = 1\n",
+            "shop/other.py": "def other():\n    return 1\n",
+        },
+    )  # fmt: skip
+    assert what(look(root)) == {"shop.other": "added", "shop.other.other": "added"}
+    assert without_installed(root, "unstaged") == ["not compared: what was installed into env, web/node_modules, which no .gitignore names"]
+    assert without_installed(root, "HEAD~1..HEAD") == []
+    (root / "env/pyvenv.cfg").unlink()
+    assert "env/lib/python3.11/x.py" in {item.path for item in look(root).files}
 
 
 def test_a_deleted_file_takes_its_symbols_with_it(root: Path):

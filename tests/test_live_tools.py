@@ -12,6 +12,8 @@ from live_support import ROUGH, Live, facts, workspace
 from support import write_tree
 
 from indexer.errors import UsageError
+from query.answers.style import Style
+from query.surface.render import to_text
 
 pytest_plugins = ["live_fixtures"]
 pytestmark = pytest.mark.slow
@@ -166,6 +168,16 @@ def test_fixes_mend_the_diagnostics_of_their_range_only(lives: dict[str, Live]):
     assert answer.result[0].diagnostics[0].startswith("Invalid override of attribute `size`")
     elsewhere = live.ask("suggest_fixes", file_path="properties/main.py", start_line=1, end_line=2)
     assert (elsewhere.query["diagnostics"], elsewhere.total, facts(elsewhere)) == (0, 0, "complete")
+
+
+def test_of_a_kind_that_is_not_there_it_is_said_what_is(lives: dict[str, Live]):
+    asked = {"file_path": "properties/main.py", "start_line": 23, "end_line": 23}
+    [said] = lives["python"].ask("suggest_fixes", **asked, only=["refactor.extract"]).beside or []
+    assert "refactor.extract anywhere; it has: " in said or "(quickfix)" in said.partition("of other kinds: ")[2]
+    assert lives["python"].ask("suggest_fixes", **asked, only=["quickfix"]).beside is None
+    fixes = lives["python"].ask("suggest_fixes", **asked)
+    told = to_text(fixes, Style(compact=True))
+    assert told.count('to write it: apply_edit {"workspace_edit":') == (len(fixes.result) if len(fixes.result) <= 3 else 0)
 
 
 def test_only_fixes_of_the_kinds_that_were_asked_for(lives: dict[str, Live]):

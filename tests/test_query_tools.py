@@ -289,6 +289,23 @@ def test_beside_a_path_a_name_is_told_without_its_module(ask: Ask):
     assert within_module("builtins.len", "typeshed/other.pyi") == "builtins.len"
 
 
+def test_a_value_that_a_parameter_does_not_take_is_refused_with_those_that_it_takes(shop: Index):
+    with pytest.raises(UsageError, match="it takes: auto, exact, fuzzy, prefix, substring, words"):
+        call(shop, "find_symbol", {"query": "x", "match": "regex"})
+
+
+def test_found_tools_are_told_to_an_agent_by_a_line_for_each_parameter(shop: Index):
+    found = call(shop, "search_tools", {"query": "select:find_callers,simulate_chain"})
+    told = to_text(found, Style(compact=True))
+    assert "    symbol string: bare name" in told
+    assert '    tests string, one of exclude|include|only, default "include": ' in told
+    assert "    evidence string list: " in told
+    assert "    session_id (needed) string: " in told
+    assert "file_path string" not in told, "a place is told once, in place of symbol"
+    assert "in place of symbol: file_path with line and column" in told
+    assert len(told) < len(msgspec.json.encode(found.result.tools)) * 0.7
+
+
 def test_the_last_line_counts_callers_and_sites(ask: Ask):
     last = {
         name: click.unstyle(to_text(ask(name, symbol="shop.service.run", **more))).rstrip().rpartition("\n")[2].partition(" · ")[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -18,6 +19,9 @@ from toolchains import PYPI, requires
 from indexer.config import Config
 from indexer.crawl.run import crawl
 from indexer.errors import EditRefused, EditsOff, UsageError
+from query.answers.style import Style
+from query.refactor.outcome import Edited, EditedFile, lines
+from query.surface.render import to_text
 from query.surface.service import Service
 
 FILES = {
@@ -153,8 +157,39 @@ def test_members_that_override_it_keep_no_old_name(service: Service, shop: Path)
     shown = service.ask("rename_symbol", {"symbol": "shop.money.Base.price", "new_name": "cost"}).result
     with_book = {record.qualified_name for record in shown.overrides} | {place.line for place in shown.only_server}
     assert with_book, "ty renames the override too, or we say that it stays"
+    if shown.overrides:
+        told = to_text(service.ask("rename_symbol", {"symbol": "shop.money.Base.price", "new_name": "cost"}), Style(compact=True))
+        assert "keep their names, though calls may reach them; sites=both renames them too:" in told
     service.ask("rename_symbol", {"symbol": "shop.money.Base.price", "new_name": "cost", "apply": True, "sites": "both"})
     assert texts(shop) == renamed(before, "price", "cost")
+
+
+def test_an_agent_sees_the_lines_that_change_and_how_to_write_them(service: Service, shop: Path) -> None:
+    answer = service.ask("rename_symbol", {"symbol": "shop.money.Base.price", "new_name": "cost", "sites": "both"})
+    told = to_text(answer, Style(compact=True))
+    plan = answer.result.edited.plan
+    assert f'not written; to write it, the same call with "apply": true, "plan": "{plan}": ' in told
+    assert "only the index knows" not in told, "what is renamed is in the edit"
+    found = [match.groups() for line in told.split("\n") if (match := re.fullmatch(r"  (\d+) ([-+])(.*)", line))]
+    gone = [(int(number), rest) for number, mark, rest in found if mark == "-"]
+    for number, rest in gone:
+        assert rest in {(text.split("\n") + [""] * number)[number - 1] for text in texts(shop).values()}
+    assert len(gone) == answer.result.edited.removed
+    assert len(found) - len(gone) == answer.result.edited.added
+    assert "@@" not in told
+    assert f"{answer.result.edited.edits} edits in {len(answer.result.edited.files)} files shown, none written" in told
+
+
+def test_a_diff_that_goes_on_in_the_middle_has_no_numbers_until_its_next_head() -> None:
+    whole = "--- a/x\n+++ b/x\n@@ -3,3 +3,3 @@\n a\n-b\n+c\n d\n@@ -20,2 +20,3 @@\n e\n+--- f\n-g"
+    edited = [line.strip() for line in _compact(whole)]
+    assert edited == ["4 -b", "4 +c", "21 +--- f", "21 -g"]
+    assert [line.strip() for line in _compact("-b\n+c\n d\n@@ -20,2 +20,3 @@\n e\n+f\n…")] == ["-b", "+c", "d", "21 +f", "…"]
+
+
+def _compact(diff: str) -> list[str]:
+    file = EditedFile(path="x", status="changed", edits=1, added=1, removed=1, before_digest="", after_digest="", diff=diff)
+    return list(lines(Edited(applied=False, added=1, removed=1, edits=1, files=[file]), Style(compact=True)))[2:]
 
 
 def test_classes_that_set_a_renamed_variable_again_are_named_and_renamed_with_it(tmp_path: Path) -> None:

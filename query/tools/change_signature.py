@@ -153,7 +153,7 @@ def TOOL(context: Context, ask: ChangeSignature) -> Answer[ChangedSignature]:
         if ask.diagnostics and found.changed.documents:
             before = {path: found.codes[path].module.document.content for path in found.changed.documents}
             found.preview, found.judged = judged(workspace, before, found.changed.documents)
-        doubts = [*found.changed.doubts, *_said_of(found, symbol)]
+        doubts = [*found.changed.doubts, *_said_of(found)]
         if ask.apply and not ask.anyway and doubts:
             raise EditRefused(f"nothing was written: {'; '.join(doubts)}. Look at it without apply first; to write it all the same: anyway")
         return plan_documents(scope, found.changed.documents, found.digests)
@@ -283,12 +283,14 @@ def _make(index: Index, scope: Scope, symbol: Symbol, kin: Kin, wish: Wish, gaps
     """
     from query.refactor.parameters.changing_signature import changed_texts, receivers
     from query.refactor.parameters.signature import is_compatible
-    from query.refactor.parameters.signature_uses import class_family, paths_of, uses_of
+    from query.refactor.parameters.signature_uses import class_family, is_special, paths_of, uses_of
 
     uses = uses_of(index, kin.members, unknown=True)
     family = class_family(index, symbol)
     codes, digests = _read(index, scope, sorted({*paths_of(kin.members, uses.sites), *(item.record.path for item in family.classes)}))
     doubts: list[str] = []
+    if is_special(symbol.record.name):
+        doubts.append(f"'{symbol.record.name}' has the form of a special method, and a library may call it by a protocol of its own")
     definitions = _definitions(symbol, kin, codes, wish, doubts)
     shown = receivers(codes, uses.sites)
     types: dict[str, set[int]] = {}
@@ -437,12 +439,8 @@ def _gaps(index: Index, symbol: Symbol, kin: Kin) -> list[Reason]:
     return [reason for reason in known.reasons if reason.code not in _LOOKED_AT]
 
 
-def _said_of(found: _Made, symbol: Symbol) -> list[str]:
-    from query.refactor.parameters.signature_uses import is_special
-
+def _said_of(found: _Made) -> list[str]:
     said: list[str] = []
-    if is_special(symbol.record.name):
-        said.append(f"'{symbol.record.name}' has the form of a special method, and a library may call it by a protocol of its own")
     if found.changed.left:
         places = [f"{item.path}:{item.place[0] + 1}" for item in found.changed.left]
         said.append(f"uses stay that may not fit the new parameters: {listed(places)}")

@@ -11,6 +11,7 @@ import contextlib
 import json
 import os
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -34,15 +35,25 @@ def main() -> int:
     for task in chosen:
         rows.append(asyncio.run(run(task, roots[task.repository], folder)))
         print(f"{task.number} {task.title} ({task.repository}): {rows[-1]}", file=sys.stderr, flush=True)
-    record = {"date": datetime.now(UTC).date().isoformat(), "rows": [asdict(row) for row in rows]}
-    (options.folder / "agent-tasks.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    rows = joined(rows, options.folder / "agent-tasks.json")
     text = table(rows)
     print(text)
-    if options.write and len(chosen) == len(TASKS):
+    if options.write and len(rows) == len(TASKS):
         PAGE.write_text(written_into(PAGE.read_text(encoding="utf-8"), text), encoding="utf-8")
     missed = failures(rows)
     print("\n".join(missed), file=sys.stderr)
     return 1 if missed else 0
+
+
+def joined(rows: Sequence[Row], record: Path) -> list[Row]:
+    """Rows of earlier runs, each replaced by that of a later one, by number; the record is written anew."""
+    known = [Row(**row) for row in json.loads(record.read_text(encoding="utf-8"))["rows"]] if record.is_file() else []
+    tasks = {(task.number, task.repository) for task in TASKS}
+    newest = {(row.number, row.repository): row for row in (*known, *rows) if (row.number, row.repository) in tasks}
+    found = [newest[key] for key in sorted(newest)]
+    date = datetime.now(UTC).date().isoformat()
+    record.write_text(json.dumps({"date": date, "rows": [asdict(row) for row in found]}, indent=1) + "\n", encoding="utf-8")
+    return found
 
 
 async def run(task: Task, root: Path, folder: Path) -> Row:
@@ -87,7 +98,7 @@ def _options() -> argparse.Namespace:
     )
     parser.add_argument("--folder", type=Path, default=Path(".bench"), help="where work trees and results are kept")
     parser.add_argument("--only", nargs="*", default=[], metavar="TASK", help="numbers, repositories, or both: 2-kombu")
-    parser.add_argument("--write", action="store_true", help=f"write the table into {PAGE}; with all tasks only")
+    parser.add_argument("--write", action="store_true", help=f"write the table into {PAGE}, once every task has run")
     return parser.parse_args()
 
 
