@@ -312,6 +312,21 @@ def test_who_has_it_by_a_star_imports_it(listed: str):
     assert found.documents["user.py"].text == "from source import *\nfrom target import f\nf()\n"
 
 
+def test_a_string_that_names_it_in_a_module_that_imports_it_is_no_use_that_is_left():
+    users = {
+        "user.py": "from source import f\nf()\n",
+        "other.py": "def late():\n    from source import f\n",
+        "renamed.py": "from source import f as g\n",
+        "test_it.py": "patch('user.f')\npatch('other.f')\npatch('renamed.f')\npatch('source.f')\n",
+    }
+    places = {"user.py": {(0, 19), (1, 0)}, "test_it.py": {(0, 12), (1, 13), (2, 15), (3, 14)}}
+    found = _moved("f", {"source.py": "def f(): ...\n", **users}, places)
+    assert found.documents["user.py"].text == "from target import f\nf()\n"
+    assert [(place.path, place.line) for place in found.left] == [("test_it.py", 1), ("test_it.py", 2)], "those have no 'f'"
+    assert "patch('user.f')" in found.documents["test_it.py"].text
+    assert "patch('target.f')" in found.documents["test_it.py"].text
+
+
 def test_imports_with_dots_in_a_function_mean_what_they_meant():
     pkg = Module("pkg/source.py", "pkg.source", Document(text="def f():\n    from . import late\n    from ..pkg.other import x\n"))
     there = Module("pkg/sub/z.py", "pkg.sub.z", Document(text=""))

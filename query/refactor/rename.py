@@ -259,10 +259,14 @@ def check(index: Index | None, renaming: Renaming) -> Verdict:
     if renaming.of_index:
         symbols += [item for item in kin if not item.record.external]
     left = [item.record for item in kin if not renaming.of_index or item.record.external]
+    compared = compare(index, [*symbols, *constructors(index, symbols)], renaming.old_name, renaming.sites)
+    if kin and not renaming.of_index and compared.only_server:  # a server renames overriding members too, and the index knows those
+        wider = [*symbols, *kin]
+        compared = compared._replace(only_server=compare(index, wider, renaming.old_name, renaming.sites).only_server)
     return Verdict(
         renaming=renaming,
         is_foreign=is_foreign,
-        compared=compare(index, [*symbols, *constructors(index, symbols)], renaming.old_name, renaming.sites),
+        compared=compared,
         overrides=[record for record in left if Site(record.path, record.line - 1, record.col - 1) not in renaming.sites],
         taken=taken(index, renaming.symbols, renaming.new_name),
         looked_up=[

@@ -45,6 +45,7 @@ class Moved:
     takes: names of the old module's that the definition uses. registers: what may have an effect when it is defined (a decorator, a
         base); empty for nothing. set_from: documents that set the name in the old module, or name it in a string, as patches do.
         is_public: the old module listed it as its own. line: where it stood there, 1-based.
+        having: dotted names of modules that import it under its own name, and so have it after the move as before.
     """
 
     documents: dict[str, Document] = field(default_factory=dict[str, Document])
@@ -55,6 +56,7 @@ class Moved:
     set_from: set[str] = field(default_factory=set[str])
     is_public: bool = False
     line: int = 0
+    having: frozenset[str] = frozenset()
 
 
 def moved(
@@ -94,6 +96,7 @@ def moved(
             f"'{name}' uses {own} of '{source.path}', which goes on using '{name}': each module would import the other; move those first"
         )
     _in_target(source, target, name, block, needed, futures, places.get(target.path, ()), found, is_new=is_new)
+    found.having = frozenset(user.name for user in users if _has_by_import(user, source, name))
     for user in users:
         _in_user(user, source, target, name, places.get(user.path, ()), found, remains=remaining, hands_on=user.path in hands_on)
         if user.path in hands_on and not remaining and found.is_public and _makes_all(user):
@@ -321,6 +324,16 @@ def _in_user(
     found.documents[user.path] = user.document.edited(joined(edits), f"'{user.path}'")
 
 
+def _has_by_import(user: Module, source: Module, name: str) -> bool:
+    """Whether a module always has the name, by importing it from the old one."""
+    return any(
+        isinstance(node, ast.ImportFrom)
+        and user.from_module(node) == source.name
+        and any(alias.name == name and alias.asname in (None, name) for alias in node.names)
+        for node in user.tree.body
+    )
+
+
 def _is_name(user: Module, place: Position) -> bool:
     return any(isinstance(node, ast.Name) and user.start(node) == place for node in ast.walk(user.tree)) or any(
         _is_within(user, item, place) for item in user.quoted
@@ -456,7 +469,8 @@ def _in_text(path: str, document: Document, source: Module, target: Module, name
         if line[at:].startswith(f"{before}{name}"):
             found.set_from.add(path)
             return _replacing(document, low + at, low + at + len(source.name), target.name)
-    if line[at : at + len(name)] == name:
+    owner = _DOTTED.search(line[:at])
+    if line[at : at + len(name)] == name and (owner is None or owner[1] not in found.having):  # there it is what it was
         found.left.append(Place(path, *place))
     return None
 
