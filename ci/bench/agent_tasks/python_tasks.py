@@ -121,7 +121,7 @@ def uses_of(root: Path, module: str, name: str) -> list[str]:
     return found
 
 
-def _names(node: ast.expr, module: str) -> bool:
+def _names(node: ast.AST, module: str) -> bool:
     value = getattr(node, "value", None)
     return (isinstance(value, ast.Name) and value.id == module) or (isinstance(value, ast.Attribute) and value.attr == module)
 
