@@ -18,6 +18,7 @@ from query_support import lspidx
 from support import crawl_with_ty, write_tree
 
 from indexer.errors import UsageError
+from query.answers.style import Style
 from query.changes.diff import without_installed
 from query.changes.review import Review
 from query.facts.index import Index, open_index
@@ -173,6 +174,18 @@ def test_nothing_changed_is_an_empty_review(root: Path):
     found = look(root)
     assert (found.files, found.symbols, found.tests, found.level) == ([], [], [], "info")
     assert found.completeness.status == "complete"
+
+
+def test_an_agent_is_not_told_again_and_again_what_the_only_changed_symbol_is(root: Path):
+    edit(root, "shop/prices.py", ("self.amount * RATE", "self.amount + RATE"))
+    with open_index(root) as index:
+        answer = call(index, "detect_changes", {})
+    [changed] = answer.result.changed_symbols
+    wide, compact = to_text(answer, Style(color=False)), to_text(answer, Style(compact=True))
+    assert f", via {changed.qualified_name}" in wide
+    assert ", via " not in compact
+    assert f"{changed.file}:{changed.line}" in compact
+    assert changed.qualified_name not in compact
 
 
 def test_unstaged_and_staged_are_different_questions(root: Path):

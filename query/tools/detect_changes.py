@@ -73,7 +73,7 @@ def _text(answer: Answer[Changes], style: Style) -> Iterator[str]:
     )
     for item in found.changed_symbols:
         renamed = f" (was {item.old_name or item.old_file})" if item.old_name or item.old_file else ""
-        name = style.strong(item.qualified_name)
+        name = style.strong(style.name(item.qualified_name, item.file))
         place = style.place(item.file, item.line)
         test = f"  {style.dim('[test]')}" if item.is_test else ""
         yield f"{place}  {item.level}  {item.what} {style.kind(item.kind)} {name}{printable(renamed)}  risk={item.risk}{test}"
@@ -83,15 +83,17 @@ def _text(answer: Answer[Changes], style: Style) -> Iterator[str]:
         listed = stale if style.compact else stale[:_SHOWN_SITES]
         for site in listed:
             side = " as it was" if site.side == "old" and site.path in found.changed_files else ""
-            where = f"not touched, {'test ' if site.is_test else ''}in {site.caller}{side}"
+            where = f"not touched, {'test ' if site.is_test else ''}in {style.name(site.caller, site.path)}{side}"
             yield f"    {style.place(site.path, site.line)}  {printable(site.text)}  {style.dim(where)}"
         if item.stale_sites + item.stale_tests > len(listed):
             yield f"    {style.dim(f'… and {item.stale_sites + item.stale_tests - len(listed)} more')}"
     if found.tests:
         few = f", {totals.likely_tests} of them likely to notice" if totals.likely_tests < totals.tests else ""
         yield f"tests that reach it, likeliest first ({totals.tests}{few}):"
+        only = found.changed_symbols[0].qualified_name if style.compact and totals.symbols == 1 and found.changed_symbols else ""
         for test in found.tests if style.compact else found.tests[:_SHOWN_TESTS]:
-            yield f"  {style.path(test.selector)}  {style.dim(f'distance {test.distance}, via {test.via}')}"
+            via = "" if test.via == only else f", via {test.via}"
+            yield f"  {style.path(test.selector)}  {style.dim(f'distance {test.distance}{via}')}"
 
 
 @tool(
