@@ -130,7 +130,7 @@ class _Wanted(NamedTuple):
 def _report_on(wanted: _Wanted) -> None:
     targets = _targets(wanted.form, wanted.outputs)
     wanted.check()
-    from query.changes.diff import left_aside
+    from query.changes.diff import left_aside, without_installed
     from query.facts.completeness import foreign
     from query.facts.index import open_index
     from query.reports import baseline as accepted_findings
@@ -140,7 +140,8 @@ def _report_on(wanted: _Wanted) -> None:
         made = _report(index, accepted, wanted.sides, make_base=wanted.make_base)
         root = index.root
         strange = foreign(index) if index.foreign else ""
-    for said in [strange] * bool(strange) + (left_aside(root, made.compared) if not made.totals.files else []):
+    aside = (without_installed if made.totals.files else left_aside)(root, made.compared)
+    for said in [strange] * bool(strange) + aside:
         echo(said, err=True)
     if wanted.tests_only:
         _print_tests(made, wanted.tests_only, wanted.tests_limit, root)

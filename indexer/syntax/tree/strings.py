@@ -26,6 +26,9 @@ _OF_ACTION = re.compile(rb"(?<=\.)%b" % _WORD)
 _TEMPLATE = "{{"
 """In place of a call, in a `Lookup`: names with a dot before them, in braces of a template."""
 
+_IN = "in"
+"""In place of a call: the operator that asks whether a value has a member."""
+
 _ARGUMENTS = ("arguments", "argument_list", "annotation_argument_list")
 _IMPORTS = ("import_statement", "export_statement", "import_spec", "preproc_include")
 
@@ -134,8 +137,8 @@ def _ways(literal: Any, by_call: Mapping[str, list[Lookup]]) -> Iterator[_Taken]
         return
     if around.type == "binary_expression":  # `"name" in value`
         operator, right = around.child_by_field_name("operator"), around.child_by_field_name("right")
-        if operator is not None and right is not None and right.start_byte != literal.start_byte:
-            for lookup in by_call.get(operator.type, ()):
+        if operator is not None and operator.type == _IN and right is not None and right.start_byte != literal.start_byte:
+            for lookup in by_call.get(_IN, ()):
                 yield _Taken(lookup.use, lookup.roles, _last_name(right))
         return
     if around.type in ("argument", "annotation_argument", "element_value_pair") and around.parent is not None:
