@@ -882,3 +882,14 @@ def test_without_an_index_only_a_body_can_change_safely_in_one_file(blind_root: 
     is_body = edit is not WIDER
     assert (answer.result.safe, answer.result.confidence) == (is_body, "high" if is_body else "eventual")
     assert [reason.code for reason in answer.completeness.reasons] == ([] if is_body else ["no_index"])
+
+
+def test_an_agent_is_told_how_many_files_were_judged_and_people_which() -> None:
+    paths = [f"shop/{number}.py" for number in range(9)]
+    found = trial.Evaluation(
+        session_id="s", status="destroyed", errors_introduced=[], errors_resolved=[], net_delta=0, safe=True, scope="workspace",
+        confidence="high", timeout=False, duration_ms=1, asked=paths,
+    )  # fmt: skip
+    assert list(trial.evaluation_lines(found, Style(color=False)))[-1] == f"judged: {', '.join(paths)}"
+    compact = list(trial.evaluation_lines(found, Style(compact=True)))[-1]
+    assert compact == "judged: 9 files: shop/0.py, shop/1.py, shop/2.py, shop/3.py, shop/4.py, …"

@@ -12,7 +12,7 @@ from indexer.errors import UsageError
 from query.answers.diagnostic import Diagnostic
 from query.answers.envelope import Answer, Completeness, Reason, completeness_from
 from query.answers.pages import all_of
-from query.answers.paths import of_paths
+from query.answers.paths import listed, of_paths
 from query.answers.style import Style, count, one_line, printable
 from query.context import Workspace
 from query.facts.folders import edit_scope
@@ -333,6 +333,10 @@ def evaluated(ask: msgspec.Struct | Mapping[str, Any], trial: Trial, found: Eval
 # ---- text
 
 
+_FEW_JUDGED = 5
+"""Of more files that were judged an agent is told the number: what was not judged has a reason of its own."""
+
+
 def evaluation_lines(found: Evaluation, style: Style) -> Iterator[str]:
     verdict = style.strong("safe") if found.safe else style.warning("not shown to be safe")
     delta = "unknown" if found.net_delta is None else f"{found.net_delta:+d}"
@@ -353,15 +357,20 @@ def evaluation_lines(found: Evaluation, style: Style) -> Iterator[str]:
         yield from _broken_lines(item, style)
     for path in found.dirty:
         yield f"{style.path(path)}  {style.warning('has changed on disk since the first edit')}"
-    yield style.dim(f"judged: {', '.join(found.asked) or 'nothing'}")
+    if style.compact and len(found.asked) > _FEW_JUDGED:
+        yield f"judged: {len(found.asked)} files: {listed(found.asked, _FEW_JUDGED)}"
+    else:
+        yield style.dim(f"judged: {', '.join(found.asked) or 'nothing'}")
 
 
 def _broken_lines(item: Broken, style: Style) -> Iterator[str]:
     what = {"signature": "is declared otherwise"}.get(item.what, f"is {item.what}")
     uses = f", and {count(item.total, 'use')} of it {'stays' if item.total == 1 else 'stay'} as before" if item.total else ""
-    yield f"{style.place(item.path, item.line)}  {style.warning(one_line(f'{item.qualified_name} {what}{uses}'))}"
+    name = style.name(item.qualified_name, item.path)
+    yield f"{style.place(item.path, item.line)}  {style.warning(one_line(f'{name} {what}{uses}'))}"
     for site in item.sites:
-        yield f"  {style.place(site.path, site.line)}  {printable(site.text)}  {style.dim(one_line(f'in {site.caller}'))}"
+        caller = one_line(f"in {style.name(site.caller, site.path)}")
+        yield f"  {style.place(site.path, site.line)}  {printable(site.text)}  {style.dim(caller)}"
     if item.total > len(item.sites):
         yield f"  … and {item.total - len(item.sites)} more; all: lspidx query references {shlex.quote(one_line(item.qualified_name))}"
     for text in item.says:
