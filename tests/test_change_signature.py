@@ -610,7 +610,7 @@ def test_a_special_method_of_ones_own_changes_with_its_calls(doubtful: Path, mon
     try:
         shown = service.ask("change_signature", asked)
         assert "1 call rewritten" in to_text(shown, Style(color=False))
-        assert "2 edits in 1 file shown, none written" in to_text(shown, Style(color=False))
+        assert "1 file, +3 -3, shown and not written · " in to_text(shown, Style(color=False))
         with pytest.raises(EditRefused, match="has the form of a special method"):
             service.ask("change_signature", {**asked, "apply": True})
         service.ask("change_signature", {**asked, "apply": True, "anyway": True})

@@ -174,7 +174,7 @@ def test_of_a_kind_that_is_not_there_it_is_said_what_is(lives: dict[str, Live]):
     asked = {"file_path": "properties/main.py", "start_line": 23, "end_line": 23}
     [said] = lives["python"].ask("suggest_fixes", **asked, only=["refactor.extract"]).beside or []
     assert "refactor.extract anywhere; it has: " in said or "(quickfix)" in said.partition("of other kinds: ")[2]
-    assert lives["python"].ask("suggest_fixes", **asked, only=["quickfix"]).beside is None
+    assert not lives["python"].ask("suggest_fixes", **asked, only=["quickfix"]).beside
     fixes = lives["python"].ask("suggest_fixes", **asked)
     told = to_text(fixes, Style(compact=True))
     assert told.count('to write it: apply_edit {"workspace_edit":') == (len(fixes.result) if len(fixes.result) <= 3 else 0)

@@ -177,7 +177,7 @@ def test_an_agent_sees_the_lines_that_change_and_how_to_write_them(service: Serv
     assert len(gone) == answer.result.edited.removed
     assert len(found) - len(gone) == answer.result.edited.added
     assert "@@" not in told
-    assert "3 edits in 1 file shown, none written" in told
+    assert "1 file, +3 -3, shown and not written · " in told
 
 
 def test_a_diff_that_goes_on_in_the_middle_has_no_numbers_until_its_next_head() -> None:

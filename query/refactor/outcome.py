@@ -131,8 +131,8 @@ def edited_answer(workspace: Workspace, ask: msgspec.Struct | Mapping[str, Any],
 def done(answer: Answer[Any]) -> str:
     """What the last line says of an edit: the answer's result is an `Edited`, or has one."""
     edited: Edited = getattr(answer.result, "edited", answer.result)
-    said = f"{count(edited.edits, 'edit')} in {count(len(edited.files), 'file')}"
-    return f"{said} {'written' if edited.applied else 'shown, none written'}"
+    said = f"{count(len(edited.files), 'file')}, +{edited.added} -{edited.removed}"
+    return f"{said}, {'written' if edited.applied else 'shown and not written'}"
 
 
 def lines(found: Edited, style: Style, preview: str = NOT_WRITTEN) -> Iterator[str]:

@@ -117,11 +117,11 @@ def TOOL(workspace: Workspace, ask: SuggestFixes) -> Answer[list[Fix]]:
 def _answer(
     workspace: Workspace, of: Document, ask: SuggestFixes, outcome: Outcome, mending: Sequence[Any], reasons: Sequence[Reason]
 ) -> Answer[list[Fix]]:
-    beside = _others(workspace, of, ask, mending) if ask.only and not outcome.value else []
     fitting = decode.each(outcome.value, decode.CodeAction, outcome.origin)
     found = sorted(fitting.items, key=lambda pair: not pair[1].is_preferred)
     if ask.only:  # a server may pass over what it was asked for
         found = [pair for pair in found if any(_is_of(pair[1].kind or "", wanted) for wanted in ask.only)]
+    beside = _others(workspace, of, ask, mending) if ask.only and not found else []
     offset = offset_of(ask.cursor)
     shown = [_fix(workspace, of, raw, action, outcome) for raw, action in found[offset : offset + ask.limit]]
     return workspace.answer(
