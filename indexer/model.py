@@ -294,7 +294,7 @@ class Flow(IntEnum):
     ITEM = 4  # takes (0) what holds it, or that is the row `of`; `key`, or any; of `r` and a number, all from that place on
     BIND = 5  # a name; takes (0) the value, which it also gives; with `of`, the variable of that row is set once more
     SET_ATTRIBUTE = 6  # takes the object (0) and the value (1)
-    SET_ITEM = 7  # the same, of `key` or any
+    SET_ITEM = 7  # the same, of `key` or any; in ECMAScript takes the name that stands there (2)
     DEFINE = 8  # a function, or, if `part` is 1, a class; takes parameters, and decorators and bases by `Handed`
     PARAMETER = 9  # `part` by `Handed`; takes (0) the default
     LAMBDA = 10  # takes parameters, and (0) the result
@@ -319,6 +319,7 @@ class Flow(IntEnum):
     REQUIRED = 29  # what the module exports that the string there names
     SUPER = 30  # of the method in the row `of`, what is above its class
     NARROW = 31  # of what it takes (0) objects of a class (1); if `part` is 1, what is of none of them
+    KEY = 32  # where the name `key` stands of a property of the RECORD, or of an argument of the CALL, that takes it
 
 
 class Handed:
@@ -330,7 +331,7 @@ class Handed:
     """Parameters; ALL and ALL_NAMED are `*a` and `**a` of calls and collections, too."""
     KEYWORD = 1_004  # with `key`
     TOLD = 1_005  # the constant that says what the call is about
-    AS_KEY = 1_006  # of a mapping
+    AS_KEY, NAMED = 1_006, 1_007  # of a mapping; the name of a property, or of an argument, which is no value
     DECORATOR = 1_100  # and up, as they are written
     BASE = 1_200  # and up
     RESULT = 1_300  # of a function: a class that its annotation declares the result to be of

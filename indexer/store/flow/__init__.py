@@ -20,6 +20,7 @@ from indexer.store.flow import ecmascript
 from indexer.store.flow.edges import found_by
 from indexer.store.flow.inputs import Inputs, read_inputs
 from indexer.store.flow.kept import SCHEMA, Keeper, table_of
+from indexer.store.flow.named_properties import add_properties
 from indexer.store.flow.program import ECMASCRIPT, PYTHON, load
 from indexer.store.flow.rows import solve
 
@@ -32,6 +33,10 @@ _TABLES = {
     "flow_meaning": ("meaning", _PLACE | {"sym_id": "INTEGER"}),
     "flow_stop": ("gap", _PLACE | {"reason": "VARCHAR"}),
     "flow_base": ("base", _PLACE | {"sym_id": "INTEGER", "reason": "VARCHAR"}),
+    "flow_property": (
+        "property",
+        _PLACE | {"sym_id": "INTEGER", "moniker": "VARCHAR", "name": "VARCHAR", "qualified_name": "VARCHAR", "is_local": "BOOLEAN"},
+    ),
 }
 """What of SCHEMA is in each, and its columns."""
 
@@ -54,12 +59,14 @@ def follow(connection: duckdb.DuckDBPyConnection, keeper: Keeper | None = None, 
     if counts:
         columns = {field.name: found.column(field.name) for field in SCHEMA if field.name not in _NUMBERS}
         columns |= {name: inputs.rows.column(name).take(found.column("row")) for name in ("doc_id", "line", "col")}
-        sym_ids = inputs.symbols.column("sym_id")
+        sym_ids = add_properties(
+            connection, inputs, found.filter(pa.array([what == "property" for what in found.column("what").to_pylist()]))
+        )
         around, meant = sym_ids.take(found.column("around")), sym_ids.take(found.column("symbol"))
         columns |= {"encl_id": around, "sym_id": meant, "callee": meant}
         connection.register("incoming", pa.table(columns))
         for name, (what, made) in _TABLES.items():
-            if counts[what]:
+            if counts[what] and what != "property":
                 read = ", ".join(made).replace("end_col", "col + width")
                 connection.execute(f"INSERT INTO {name} SELECT {read} FROM incoming WHERE what = '{what}'")
         connection.unregister("incoming")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from indexer.model import Handed, SymbolKind, Via
-from indexer.store.flow import containers, library, named, standard
+from indexer.store.flow import arguments, containers, library, named, standard
 from indexer.store.flow.sites import Signature, Site
 from indexer.store.flow.solver import Solver
 from indexer.store.flow.values import Sort
@@ -69,6 +69,8 @@ def run_function(solver: Solver, site: Site, sym_id: int, receiver: int | None, 
         solver.edge(site, sym_id)
     for signature in solver.signatures.get(sym_id, ()):
         assign(solver, site, signature, receiver)
+        if site.keys or site.spread_named:
+            arguments.name(solver, site, signature)
         solver.callers.setdefault(sym_id, []).append((site, signature, receiver))
         for place in tuple(solver.gives_back.get(sym_id, ())):
             _give_back(solver, site, signature, receiver, place)
@@ -169,7 +171,7 @@ def _again(solver: Solver, site: Site, callee: int, result: int) -> Site:
     """The same call of something else: of an object's `__call__`, of a class's `__init__`."""
     made = solver.site(site.row, callee, result, via=site.via, depth=site.depth + 1)
     made.given, made.named, made.spread, made.spread_named, made.told = site.given, site.named, site.spread, site.spread_named, site.told
-    made.is_doubtful = site.is_doubtful
+    made.is_doubtful, made.keys = site.is_doubtful, site.keys
     solver.activate(made)
     return made
 
@@ -180,6 +182,7 @@ def run_partial(solver: Solver, site: Site, number: int, value: int) -> None:
     made = solver.site(site.row, callee, site.result, via=site.via, depth=site.depth + 1)
     made.given = [*before.given[1:], *site.given]
     made.named = {**before.named, **site.named}
+    made.keys = {**before.keys, **site.keys}
     made.spread = [(place + len(before.given) - 1, node) for place, node in site.spread] + [
         (place - 1, node) for place, node in before.spread
     ]

@@ -46,6 +46,8 @@ class Found(NamedTuple):
         calls: place, callee, `Via`, whether it is only possible.
         meanings: place of an attribute that the server left open, and its member.
         gaps: place and reason.
+        properties: place of an assignment that makes a property which is no symbol yet; the number that it has as one, behind the last of
+            the program; and `holder.name` as the text has it, the holder empty where it has no name.
         bases: place of what a class extends, with the class as what is around; a class that it may be, or None for one more that nobody
             knows; and for that its name, as far as it has one.
     """
@@ -54,10 +56,11 @@ class Found(NamedTuple):
     meanings: list[tuple[Place, int]]
     gaps: list[tuple[Place, str]]
     bases: list[tuple[Place, int | None, str]]
+    properties: list[tuple[Place, int, str]]
 
 
 def found_by(solvers: Sequence[Solver]) -> Found:
-    made = Found([], [], [], [])
+    made = Found([], [], [], [], [])
     for solver in solvers:
         _add(made, solver)
     program = solvers[0].program
@@ -98,10 +101,29 @@ def _add(made: Found, solver: Solver) -> None:
     for row, meant in sorted(members.items()):
         if len(meant) <= MOST_SURE:
             made.meanings.extend((_place(program, row), sym_id) for sym_id in sorted(meant))
+    _add_properties(made, solver)
     for owner, row, name in solver.bases:
         _add_bases(made, solver, Place(row, owner, 1), name)
     if solver.graph.is_cut:
         made.gaps.append((_place(program, 0), "steps"))
+
+
+def _add_properties(made: Found, solver: Solver) -> None:
+    """What assignments make, and who reads or sets that."""
+    program = solver.program
+    first = program.symbols + len(made.properties)
+    for place, (row, name) in enumerate(solver.told.made):
+        at = solver.properties.names_at.get(row, row)
+        made.properties.append((_place(program, at), first + place, f"{_holder(program, row)}.{name}"))
+    for row, meant in solver.told.meant.items():
+        made.meanings.append((_place(program, row), first - 1 - meant if meant < 0 else meant))
+
+
+def _holder(program: Program, row: int) -> str:
+    """The name of what a property is set of: the row behind that of the assignment."""
+    child = row + 1
+    is_holder = child < len(program.parent) and program.parent[child] == row and program.part[child] == 0
+    return program.name[child] if is_holder and program.kind[child] in (Flow.NAME, Flow.GLOBAL, Flow.ATTRIBUTE) else ""
 
 
 def _add_bases(made: Found, solver: Solver, place: Place, name: str) -> None:

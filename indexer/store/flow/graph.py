@@ -24,7 +24,7 @@ Watcher = Callable[[int], None]
 class Graph:
     """`steps`: values that reached a node; `is_cut`: there were more than may be."""
 
-    def __init__(self, nodes: int, *, most_steps: int) -> None:
+    def __init__(self, nodes: int, *, most_steps: int, most_texts: int = MOST_TEXTS) -> None:
         self.reached: list[list[int] | None] = [None] * nodes
         self._copies: list[int | dict[int, None] | None] = [None] * nodes  # most go to one node
         self._watchers: list[list[Watcher] | None] = [None] * nodes
@@ -33,6 +33,7 @@ class Graph:
         self.steps = 0
         self.is_cut = False
         self._most_steps = most_steps
+        self._most_texts = most_texts
         self._wide: set[int] = set()
         self._texts: dict[int, list[int]] = {}
 
@@ -55,7 +56,7 @@ class Graph:
         known = self.reached[node]
         if value < 0:
             texts = self._texts.setdefault(node, [])
-            if value in texts or len(texts) >= MOST_TEXTS:
+            if value in texts or len(texts) >= self._most_texts:
                 return
             texts.append(value)
         elif known is None:

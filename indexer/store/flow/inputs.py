@@ -16,7 +16,17 @@ import pyarrow as pa
 from indexer.model import Flow
 from indexer.store.macros import expand
 
-_AT_IDENTIFIERS = (Flow.NAME, Flow.ATTRIBUTE, Flow.BIND, Flow.SET_ATTRIBUTE, Flow.DEFINE, Flow.PARAMETER, Flow.GLOBAL, Flow.REQUIRED)
+_AT_IDENTIFIERS = (
+    Flow.NAME,
+    Flow.ATTRIBUTE,
+    Flow.BIND,
+    Flow.SET_ATTRIBUTE,
+    Flow.DEFINE,
+    Flow.PARAMETER,
+    Flow.GLOBAL,
+    Flow.REQUIRED,
+    Flow.KEY,
+)
 
 _FOUND_THERE = f"""
     CREATE OR REPLACE TEMP TABLE flow_found AS
@@ -49,7 +59,10 @@ _SYMBOLS = f"""
                 THEN s.qualified_name ELSE '' END AS outside
     FROM flow_symbol s LEFT JOIN flow_symbol c ON c.sym_id = s.container_id ORDER BY s.number
 """
-_MODULES = "SELECT doc_id, number FROM sym_of JOIN flow_symbol USING (sym_id) WHERE ordinal = 0 ORDER BY doc_id"
+_MODULES = """
+    SELECT doc_id, number, is_test, path
+    FROM sym_of JOIN flow_symbol USING (sym_id) JOIN document USING (doc_id) WHERE ordinal = 0 ORDER BY doc_id
+"""
 _BASES = """
     SELECT a.number AS sub, b.number AS super
     FROM type_edge e JOIN flow_symbol a ON a.sym_id = e.sub_id JOIN flow_symbol b ON b.sym_id = e.super_id ORDER BY ALL
@@ -66,7 +79,7 @@ class Inputs:
         rows: those of all files, numbered through by their place here; `into` and `of` lead to rows of the same file.
         meanings: of rows, by file and place in it; `symbol`, `around`: numbers of symbols, -1 for none. `width`: of the identifier.
         symbols: by their number; `container`: -1 for none; `outside`: dotted name of a function or type outside of the workspace.
-        modules: by file the symbol of its module. bases: class and base.
+        modules: by file the symbol of its module, whether it is a test, and its path. bases: class and base.
     """
 
     rows: pa.Table

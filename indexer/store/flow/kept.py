@@ -14,7 +14,7 @@ from indexer.store.flow.edges import Found
 
 SCHEMA = pa.schema(
     {
-        "what": pa.string(),  # call, meaning, gap or base
+        "what": pa.string(),  # call, meaning, gap, base or property
         "row": pa.int32(),
         "around": pa.int32(),
         "width": pa.int32(),
@@ -66,5 +66,6 @@ def table_of(found: Found) -> pa.Table:
     meanings = [("meaning", *place, symbol, 0, False, "") for place, symbol in found.meanings]
     gaps = [("gap", *place, None, 0, False, reason) for place, reason in found.gaps]
     bases = [("base", *place, symbol, 0, False, name) for place, symbol, name in found.bases]
-    rows = [*calls, *meanings, *gaps, *bases]
+    properties = [("property", *place, symbol, 0, False, names) for place, symbol, names in found.properties]
+    rows = [*calls, *meanings, *gaps, *bases, *properties]
     return pa.table([pa.array([row[at] for row in rows], field.type) for at, field in enumerate(SCHEMA)], schema=SCHEMA)

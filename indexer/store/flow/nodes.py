@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from indexer.store.flow.graph import Graph
+from indexer.store.flow.graph import MOST_TEXTS, Graph
 from indexer.store.flow.program import Program
 from indexer.store.flow.values import Sort, Values
 
@@ -18,10 +18,12 @@ MOST_STEPS = 4_000_000
 class Nodes:
     """Holds the graph, and the nodes that are made on the way, by what they stand for."""
 
+    most_texts = MOST_TEXTS
+
     def __init__(self, program: Program) -> None:
         self.program = program
         self.symbols_at = len(program.kind)
-        self.graph = Graph(self.symbols_at + len(program.kinds), most_steps=MOST_STEPS)
+        self.graph = Graph(self.symbols_at + len(program.kinds), most_steps=MOST_STEPS, most_texts=self.most_texts)
         self.values = Values()
         self._results: dict[int, int] = {}
         self._yields: dict[int, int] = {}

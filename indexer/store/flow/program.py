@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from indexer.model import CALLABLE_KINDS, TYPE_KINDS, Evidence, Flow, SymbolFlag
+from indexer.model import CALLABLE_KINDS, TYPE_KINDS, Evidence, Flow, SymbolFlag, SymbolKind
 from indexer.store.flow.inputs import Inputs
 
 _PARAMETER, _EXTERNAL, _PROPERTY = (
@@ -16,6 +17,9 @@ _PARAMETER, _EXTERNAL, _PROPERTY = (
 
 PYTHON, ECMASCRIPT = 0, 1
 """`part` of the first row of a file: how values are followed there."""
+
+_FOR_TESTS = re.compile("test|spec|fixture|mock", re.IGNORECASE)
+"""What a folder of tests, or of what they share, has in its name."""
 
 _ENTER = int(Flow.ENTER)
 _OF_MODULES = frozenset((int(Flow.MODULE), int(Flow.EXPORT)))
@@ -41,7 +45,10 @@ class Program:
         kinds, flags, containers, names: of all symbols, by number.
         members: by class and name its member.
         outside: dotted names of types and functions outside the workspace.
+        symbols: how many there are; classes that no text defines (`add_class`) come behind them.
         metaclasses: by class the metaclass that its own text names.
+        tests: files of tests, and those in a folder for such that only tests name something of.
+        users: by file others that name something of it; only where there are tests. paths: of all files.
     """
 
     kind: list[int]
@@ -65,11 +72,31 @@ class Program:
     outside: dict[int, str]
     bases: dict[int, list[int]]
     told_bases: Mapping[int, Sequence[int]]
+    symbols: int
+    tests: set[int] = field(default_factory=set[int])
+    users: dict[int, set[int]] = field(default_factory=dict[int, "set[int]"])
+    paths: dict[int, str] = field(default_factory=dict[int, str])
     rows: dict[int, list[int]] = field(default_factory=dict[int, "list[int]"])
     module: dict[int, int] = field(default_factory=dict[int, int])
     metaclasses: dict[int, int] = field(default_factory=dict[int, int])
     _orders: dict[int, list[int]] = field(default_factory=dict[int, "list[int]"])
     _found: dict[tuple[int, str], int] = field(default_factory=dict[tuple[int, str], int])
+
+    def add_class(self, name: str) -> int:
+        """One more class, that no text defines; returns its number. No values may flow yet."""
+        self.kinds.append(int(SymbolKind.CLASS))
+        self.flags.append(0)
+        self.containers.append(-1)
+        self.names.append(name)
+        return len(self.kinds) - 1
+
+    def add_base(self, owner: int, base: int) -> None:
+        """Behind all others; no values may flow yet."""
+        known = self.bases.setdefault(owner, [])
+        if base not in known:
+            known.append(base)
+            self._orders.clear()
+            self._found.clear()
 
     def is_callable(self, sym_id: int) -> bool:
         return self.kinds[sym_id] in CALLABLE_KINDS
@@ -175,11 +202,28 @@ def load(inputs: Inputs) -> Program:
         kind=kind, doc=docs, part=part, key=key, parent=parent, of=of, name=[""] * len(kind), around={}, width={}, body=[], means={},
         typed=set(), filled={},
         kinds=kinds, flags=flags, containers=containers, names=names, members=members, bases=bases, told_bases=dict(bases),
+        symbols=len(kinds),
         outside={number: name for number, name in enumerate(outside) if name},
     )  # fmt: skip
+    made.paths.update(zip(*(inputs.modules.column(name).to_pylist() for name in ("doc_id", "path")), strict=True))
+    made.tests.update(inputs.modules.filter(inputs.modules.column("is_test")).column("doc_id").to_pylist())
     _add_meanings(made, inputs, docs)
     _add_bodies(made, inputs, docs)
+    if made.tests:
+        _add_tests(made)
     return made
+
+
+def _add_tests(program: Program) -> None:
+    docs = {program.body[row]: program.doc[row] for row, kind in enumerate(program.kind) if kind == _ENTER and program.of[row] < 0}
+    for row, means in program.means.items():
+        for sym_id in means:
+            doc = docs.get(sym_id, docs.get(program.containers[sym_id], -1))
+            if doc >= 0 and doc != program.doc[row]:
+                program.users.setdefault(doc, set()).add(program.doc[row])
+    for doc, path in program.paths.items():
+        if _FOR_TESTS.search(path.rpartition("/")[0]) and program.users.get(doc, set()) <= program.tests:
+            program.tests.add(doc)
 
 
 def _led_to(back: Sequence[int]) -> list[int]:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import chain
 from typing import Any, ClassVar
 
 from indexer.model import Flow, Handed, SymbolFlag
-from indexer.store.flow import described, library, named
+from indexer.store.flow import arguments, described, instances, library, named
 from indexer.store.flow.calls import call, give_back
 from indexer.store.flow.decorating import Decorating
 from indexer.store.flow.program import PYTHON, Program
+from indexer.store.flow.properties import Teller
 from indexer.store.flow.sites import Signature, Site
 from indexer.store.flow.solver import Solver
 from indexer.store.flow.values import Sort
@@ -19,6 +21,7 @@ _STATIC, _CLASSMETHOD = int(SymbolFlag.STATIC), int(SymbolFlag.CLASSMETHOD)
 _MOST_ROUNDS = 5
 """What `__getattr__` gives may have to be asked again so often."""
 
+_OF_ANY_NAME = frozenset({"__getattr__", "__getattribute__", "__setattr__"})
 _OF_CLASSES = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})
 
 
@@ -46,6 +49,7 @@ class Builder(Decorating):
                 solver.texts.add(program.key[row][1:])
             elif kind == Flow.DEFINE:
                 solver.defined.update(program.means.get(row, ()))
+                solver.defined_at.update(dict.fromkeys(program.means.get(row, ()), row))
                 self._defined_at.update(dict.fromkeys(program.means.get(row, ()), row))
             elif kind in (Flow.YIELD, Flow.YIELD_FROM):
                 self._generators.add(program.body[row])
@@ -270,7 +274,9 @@ class Builder(Decorating):
             if part == Handed.ALL:
                 solver.graph.put(child, solver.container(("rest", child)))
             elif part == Handed.ALL_NAMED:
-                solver.graph.put(child, solver.container(("others", child), is_mapping=True))
+                rest = solver.container(("others", child), is_mapping=True)
+                solver.arguments.rest[rest] = child
+                solver.graph.put(child, rest)
         return made
 
     def lambda_(self, row: int) -> None:
@@ -355,6 +361,8 @@ class Builder(Decorating):
             part = program.part[child]
             if part == Handed.KEYWORD:
                 site.named[program.key[child]] = self._at(child)
+            elif part == Handed.NAMED:
+                site.keys[program.key[child]] = child
             elif part == Handed.ALL:
                 site.spread.append((len(site.given), self._at(child)))
             elif part == Handed.ALL_NAMED:
@@ -409,9 +417,24 @@ Builder.handlers = {
 
 def solve(program: Program) -> Solver:
     """Builds the graph and follows values until nothing changes; then once more with what is taken where nothing came."""
+    of_requests = instances.find(program, program.rows.get(PYTHON, ()))
     solver = Solver(program, call)
+    for row, (owner, is_class) in of_requests.items():
+        solver.graph.put(row, solver.values.number(Sort.CLASS if is_class else Sort.OBJECT, owner))
     Builder(solver, program.rows.get(PYTHON, ())).build()
+    for row, (owner, _) in of_requests.items():
+        solver.defined_at[owner] = row
     follow(solver)
+    properties = solver.properties
+    for sort, first, _ in {solver.values[holder] for holder, _ in (*properties.set_at, *chain.from_iterable(properties.asked.values()))}:
+        for base in program.order(first) if sort == Sort.OBJECT else ():
+            if not _OF_ANY_NAME.isdisjoint(program.members.get(base, ())):
+                properties.handed.add(solver.values.number(Sort.OBJECT, base))
+            elif program.is_outside(base) and program.outside.get(base, "") != "builtins.object":
+                properties.mixed.add(solver.values.number(Sort.OBJECT, base))
+    arguments.tell(solver)
+    read = {row for row, _ in solver.read}
+    solver.told = Teller(solver.properties, program, read, solver.holders_above, solver.made_at).tell()
     return solver
 
 

@@ -44,6 +44,7 @@ class Site:
     result: int
     given: list[int] = field(default_factory=list[int])
     named: dict[str, int] = field(default_factory=dict[str, int])
+    keys: dict[str, int] = field(default_factory=dict[str, int])  # rows of the names of arguments
     spread: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])  # place, `*node`
     spread_named: list[int] = field(default_factory=list[int])
     told: str = ""

@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from indexer.model import SymbolFlag, SymbolKind, Via
+from indexer.store.flow.arguments import Arguments
 from indexer.store.flow.nodes import Nodes
 from indexer.store.flow.program import Program
+from indexer.store.flow.properties import Made, Properties, Told
 from indexer.store.flow.sites import Signature, Site
 from indexer.store.flow.values import Sort
 
@@ -33,6 +35,7 @@ class Solver(Nodes):
         self.remade: set[int] = set()  # functions whose decorators may make another one of them
         self.records: set[int] = set()  # classes whose arguments are their fields
         self.nothing = self.graph.node()  # what is handed over and holds no value that flows
+        self.defined_at: dict[int, int] = {}  # by function or class: the row of its definition
         self.defined: set[int] = set()  # functions and classes whose text is here
         self.fallbacks: list[tuple[int, int]] = []  # node, value that is taken where nothing else came
         self.narrowed: list[tuple[int, tuple[int, ...]]] = []  # row, classes of one of which it is
@@ -75,6 +78,9 @@ class Solver(Nodes):
         self.may_copy = False  # whether a class may have copies of another's members
         self._asks = any("__getattr__" in known for known in program.members.values())
         self.kept_by: dict[int, int] = {}  # by method: the class of its decorator, of a kind of `classmethod` or the like
+        self.arguments = Arguments()
+        self.properties = Properties()
+        self.told = Told()  # what identifiers mean that is a property which an assignment makes
         self.names_itself = any("__set_name__" in known for known in program.members.values())
         self.is_described = any("__get__" in known or "__set__" in known for known in program.members.values())
 
@@ -91,6 +97,19 @@ class Solver(Nodes):
     def bound_by(self, row: int) -> int:
         """The row that binds what a name means, or -1."""
         return next((self._binders[sym_id] for sym_id in self.program.means.get(row, ()) if sym_id in self._binders), -1)
+
+    # ---- properties that assignments make
+
+    def holders_above(self, holder: int) -> list[int]:
+        """What a declaration puts above a holder."""
+        sort, first, _ = self.values[holder]
+        return [self.values.number(Sort.OBJECT, base) for base in self.program.order(first)[1:]] if sort == Sort.OBJECT else []
+
+    def made_at(self, holder: int) -> Made:
+        """Where the object of a holder is made: the file of its class, or of the fixture that sets something of it."""
+        sort, first, _ = self.values[holder]
+        row = first if sort == Sort.LAMBDA else self.defined_at.get(first, -1)
+        return Made(self.program.doc[row]) if row >= 0 else Made()
 
     # ---- attributes
 
@@ -111,6 +130,8 @@ class Solver(Nodes):
             at = row if row >= 0 else told_at
             if member >= 0 and row >= 0:
                 self.read[row, member] = None
+            elif row >= 0 and sort != Sort.SUPER:
+                self.properties.ask(row, self.values.number(Sort.OBJECT, first), name)
             if member >= 0 and at >= 0:
                 self.told_descriptor(member, "__get__", at)
             if member >= 0 and self.values[receiver].sort == Sort.OBJECT and self.program.is_property(member):
@@ -376,6 +397,10 @@ class Solver(Nodes):
         sort, first, _ = self.values[value]
         if sort in (Sort.OBJECT, Sort.CLASS):
             member = self.program.member(first, name)
+            if row >= 0 and member < 0:
+                self.properties.set(self.values.number(Sort.OBJECT, first), name, row)
+            elif row >= 0 and row not in self.program.means:
+                self.read[row, member] = None
             if sort == Sort.OBJECT and member >= 0 and row >= 0:
                 if self.program.is_property(member):
                     self.sure[row, member] = None

@@ -1,7 +1,7 @@
 -- What identifiers mean, by document and by symbol, with what was found by following values.
--- Takes: symbol, type_edge; ancestor, made_base, final_occ, sym_of; facts_unwritten; flow_meaning, flow_stop and flow_base (what `indexer.store.flow` found).
+-- Takes: symbol, type_edge; ancestor, made_base, final_occ, sym_of; facts_unwritten; flow_meaning, flow_property, flow_stop and flow_base (what `indexer.store.flow` found).
 -- Makes: occ (by document), refs (by symbol), unresolved_name, unresolved_call, unresolved_base, override, type_edge_rev, flow_gap. Adds to
--- final_occ. For the next stages: open_occ, above_member.
+-- final_occ, symbol and symbol_key. For the next stages: open_occ, above_member.
 
 -- What a class extends that is made where it says so: `class A extends mixin(B)`, `class A extends require("./b")`.
 -- Needs: flow_base.
@@ -37,6 +37,27 @@ FROM open_occ o JOIN flow_meaning m ON m.doc_id = o.doc_id AND m.line = o.line A
 
 -- Needs: open_occ.
 DELETE FROM final_occ WHERE sym_id IS NULL AND (doc_id, line, col) IN (SELECT doc_id, line, col FROM open_occ);
+
+-- Properties that an assignment makes: it is their definition. What else may set them stays among the unresolved, as above.
+-- Needs: flow_property.
+INSERT INTO symbol BY NAME
+SELECT sym_id, doc_id, encl_id AS container_id, moniker, name, qualified_name, symbol_kind('property') AS kind,
+       CASE WHEN is_local THEN symbol_flag('local') ELSE 0 END AS flags, line AS start_line, col AS start_col, line AS end_line, end_col,
+       line AS sel_line, col AS sel_col, end_col AS sel_end_col
+FROM flow_property ORDER BY sym_id;
+-- Needs: flow_property.
+INSERT INTO symbol_key BY NAME SELECT moniker_key(moniker) AS key, sym_id FROM flow_property ORDER BY key, sym_id;
+-- Needs: flow_property.
+UPDATE final_occ SET roles = roles + role('definition')
+FROM flow_property p
+WHERE final_occ.sym_id = p.sym_id AND final_occ.doc_id = p.doc_id AND final_occ.line = p.line AND final_occ.col = p.col
+  AND NOT has_role(roles, 'definition');
+
+-- Where the name is a value (`app[method] = …`), the property is defined where that stands.
+-- Needs: flow_property.
+INSERT INTO final_occ BY NAME
+SELECT p.doc_id, p.line, p.col, p.end_col, p.name, role('definition') AS roles, p.sym_id, p.encl_id, evidence('flow')::UTINYINT AS evidence
+FROM flow_property p ANTI JOIN final_occ o ON o.sym_id = p.sym_id AND o.doc_id = p.doc_id AND o.line = p.line AND o.col = p.col;
 
 -- Needs: flow_stop. Else: doc_id INTEGER, line INTEGER, col INTEGER, end_col INTEGER, encl_id INTEGER, reason VARCHAR
 CREATE TABLE flow_gap AS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from indexer.model import Flow, Handed
-from indexer.syntax.ecmascript.rows import COPYING, IMPORTED, NOTHING, Body, Scope, of_package, text_of
+from indexer.syntax.ecmascript.rows import IMPORTED, KNOWN_PACKAGES, NOTHING, Body, Scope, of_package, text_of
 from indexer.syntax.ecmascript.targets import MAX_DEPTH, MAX_ELEMENTS, NAMES, Targets, constant
 
 _PLAIN = frozenset(
@@ -22,6 +22,8 @@ _FUNCTIONS = frozenset(
 )
 _WITH_KEY_FIRST = frozenset((b"get", b"set"))
 _CHOICES = frozenset(("||", "&&", "??"))
+_MOST_NAMES = 64
+"""Texts of an array that have rows, since they may be names."""
 _SETTING = frozenset(("||=", "&&=", "??="))
 
 
@@ -109,7 +111,7 @@ class Expressions(Targets):
         if function is None or arguments is None:
             return
         if (module := self._required(function, arguments)) is not None:
-            if text_of(module) in COPYING:
+            if text_of(module) in KNOWN_PACKAGES:
                 self._of_package(text_of(module), parent, part, key)
                 return
             self._row(Flow.REQUIRED, parent, part, module, key)
@@ -168,6 +170,10 @@ class Expressions(Targets):
     def array(self, node: Any, parent: int, part: int, key: str) -> None:
         row = self._row(Flow.COLLECTION, parent, part, None, key)
         elements = [child for child in node.named_children if child.type != "comment"]
+        if elements and len(elements) <= _MOST_NAMES and all(child.type == "string" for child in elements):
+            for told in map(constant, elements):  # names, maybe, under which something is set
+                self._row(Flow.CONSTANT, row, 0, None, told)
+            return
         for place, child in enumerate(elements[:MAX_ELEMENTS]):
             if child.type == "spread_element":
                 self._value(next(iter(child.named_children), None), self._row(Flow.ITERATE, row, 0, child), 0)
@@ -182,8 +188,11 @@ class Expressions(Targets):
         for child in members[:MAX_ELEMENTS]:
             kind = child.type
             if kind == "pair":
-                name = child.child_by_field_name("key")
-                self._value(child.child_by_field_name("value"), row, 0, self._key(name))
+                name, value = child.child_by_field_name("key"), child.child_by_field_name("value")
+                told = self._key(name)
+                if name.type == "property_identifier" and value is not None and value.type not in _FUNCTIONS:
+                    self._row(Flow.KEY, row, Handed.NAMED, name, told)
+                self._value(value, row, 0, told)
             elif kind == "method_definition":
                 name = child.child_by_field_name("name")
                 self._function(child, row, 0, self._key(name))
@@ -361,6 +370,8 @@ class Expressions(Targets):
             row = self._row(Flow.SET_ITEM, parent, part, index, self._index(index))
             self._value(left.child_by_field_name("object"), row, 0)
             self._value(right, row, 1)
+            if index is not None and index.type == "identifier":
+                self._value(index, row, 2)
         else:
             row = self._row(Flow.HOLD, parent, part, None, key)
             self._value(right, row, 0)

@@ -16,20 +16,23 @@ NOTHING = -1
 IMPORTED = -2
 """What a name is bound by that another file defines."""
 
-COPYING = frozenset(
+KNOWN_PACKAGES = frozenset(
     {
         "extend-shallow",
+        "http",
         "lodash",
         "lodash.assign",
         "lodash.defaults",
         "lodash.merge",
         "merge-descriptors",
+        "node:http",
         "object-assign",
         "underscore",
         "utils-merge",
     }
 )
-"""Packages whose function, or functions, give one object the properties of others. What is done with them is told by their name."""
+"""Packages whose function, or functions, give one object the properties of others, and Node's module that has a list of names. What is done
+with them is told by their name."""
 
 _BODIED = CALLABLE_KINDS | {SymbolKind.PROPERTY}
 

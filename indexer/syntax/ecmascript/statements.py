@@ -6,7 +6,7 @@ from typing import Any
 
 from indexer.model import Flow
 from indexer.syntax.ecmascript.expressions import Expressions
-from indexer.syntax.ecmascript.rows import COPYING, IMPORTED, NOTHING, Body, Scope, text_of
+from indexer.syntax.ecmascript.rows import IMPORTED, KNOWN_PACKAGES, NOTHING, Body, Scope, text_of
 from indexer.syntax.ecmascript.targets import NAMES
 from indexer.syntax.model import Flows
 
@@ -69,7 +69,7 @@ class FlowReader(Expressions):
     def _import(self, node: Any, package: str = "") -> None:
         """`package`: the one whose whole is imported, if it is one that is known by its name."""
         source = node.child_by_field_name("source")
-        if source is not None and (name := text_of(source).strip("\"'`")) in COPYING:
+        if source is not None and (name := text_of(source).strip("\"'`")) in KNOWN_PACKAGES:
             package = name
         for child in node.named_children:
             if child.type in ("named_imports", "import_specifier"):
@@ -123,6 +123,8 @@ class FlowReader(Expressions):
                 declaring.names[name] = row
             self._scope = scope
             self._value(value, row, 0)
+            if value is None:
+                self._declared(node.child_by_field_name("type"), row)
             self._scope = declaring
             if row == len(self._rows) - 1 and is_fixed:
                 self._rows.drop_last()
@@ -133,6 +135,12 @@ class FlowReader(Expressions):
         self._value(value, hold, 0)
         self._scope = declaring
         self._target(target, hold, declares=True)
+
+    def _declared(self, annotation: Any, row: int) -> None:
+        """`declare const x: Type`: where nothing comes to it, it is an object of that type."""
+        held = annotation.named_children[0] if annotation is not None and annotation.named_child_count == 1 else None
+        if held is not None and held.type == "type_identifier":
+            self._row(Flow.NAME, self._row(Flow.NARROW, row, 0, None), 1, held)
 
     def for_in(self, node: Any, parent: int, part: int, key: str) -> None:
         self._scope = Scope(self._scope)

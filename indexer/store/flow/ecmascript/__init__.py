@@ -7,12 +7,13 @@ a function may be one; properties are looked up along prototypes; what a file ex
 
 from __future__ import annotations
 
-from indexer.model import Flow
+from indexer.model import Flow, SymbolKind
 from indexer.store.flow.ecmascript import library
 from indexer.store.flow.ecmascript.calls import call
 from indexer.store.flow.ecmascript.objects import EcmascriptSolver
 from indexer.store.flow.ecmascript.rows import EcmascriptBuilder
 from indexer.store.flow.program import ECMASCRIPT, Program
+from indexer.store.flow.properties import Teller
 from indexer.store.flow.rows import follow
 from indexer.store.flow.values import Sort
 
@@ -26,9 +27,27 @@ def solve(program: Program) -> EcmascriptSolver:
         if not solver.graph.values(site.callee):
             library.of_unknown(solver, site, objects, name, is_doubtful=is_doubtful)
     solver.graph.run()
+    library.made_below_unknown(solver)
+    _construct(solver)
+    solver.graph.run()
     _read_members(solver)
     _doubt_replaced(solver)
+    _hand_out(solver)
+    library.define_described(solver)
+    read = {row for row, _ in solver.read}
+    solver.told = Teller(solver.properties, program, read, solver.holders_above, solver.made_at).tell()
     return solver
+
+
+def _construct(solver: EcmascriptSolver) -> None:
+    """A function that nobody was seen to call, and that sets properties of `this`, makes objects if it is named, or used, like a class."""
+    program = solver.program
+    owners = {program.body[row] for row in solver.properties.through_this}
+    for sym_id, row in solver.defined_at.items():
+        if sym_id not in owners or program.kinds[sym_id] != SymbolKind.FUNCTION or solver.graph.values(solver.this(row)):
+            continue
+        if program.names[sym_id][:1].isupper() or sym_id in solver.with_prototype:
+            solver.graph.put(solver.this(row), solver.values.number(Sort.OBJECT, sym_id))
 
 
 def _function_of(solver: EcmascriptSolver, value: int) -> int:
@@ -62,3 +81,22 @@ def _read_members(solver: EcmascriptSolver) -> None:
             function = _function_of(solver, value)
             if function >= 0 and program.names[function] == program.name[row]:
                 solver.read[row, function] = None
+
+
+def _hand_out(solver: EcmascriptSolver) -> None:
+    """What is given, where its file is loaded, to a function that nobody knows may have any property."""
+    program = solver.program
+    modules = solver.docs
+    for site in solver.sites:
+        row = site.row
+        if row < 0 or program.body[row] not in modules or solver.graph.values(site.callee):
+            continue
+        if any(
+            not program.is_outside(meant) and (program.is_callable(meant) or program.is_type(meant)) for meant in program.means.get(row, ())
+        ):
+            continue
+        for node in site.given:
+            for value in solver.graph.values(node):
+                holder = solver.holder(value)
+                if holder >= 0 and solver.made_at(holder).doc == program.doc[row]:
+                    solver.properties.handed.add(holder)

@@ -68,6 +68,17 @@ def set_item(solver: EcmascriptSolver, holder: int, key: str, source: int) -> No
     solver.graph.watch(holder, solver.once(put))
 
 
+def set_named(solver: EcmascriptSolver, holder: int, names: int, row: int) -> None:
+    """`holder[name] = …` of each name that the variable holds: a property of that name, which is made here."""
+
+    def named(text: int) -> None:
+        content = solver.values.content(text)
+        if content.isidentifier():
+            solver.graph.watch(holder, solver.once(lambda value: solver.store(value, content, row, row)))
+
+    solver.graph.watch(names, named)
+
+
 def iterate(solver: EcmascriptSolver, source: int, target: int) -> None:
     """Elements of whatever `source` holds, to `target`."""
 
@@ -100,6 +111,7 @@ def merge(solver: EcmascriptSolver, container: int, source: int) -> None:
 
     def given(value: int) -> None:
         if solver.values[value].sort == Sort.CONTAINER and value != container:
+            solver.properties.inherit(container, value)
             solver.each_slot(value, lambda key, node: solver.copy_property(node, value, solver.slot(container, key)))
 
     solver.graph.watch(source, solver.once(given))

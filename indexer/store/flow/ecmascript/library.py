@@ -17,7 +17,7 @@ from indexer.store.flow.ecmascript.containers import (
     keys_of,
     values_of,
 )
-from indexer.store.flow.ecmascript.objects import FUNCTIONS, EcmascriptSolver
+from indexer.store.flow.ecmascript.objects import FUNCTIONS, OF_TEXTS, EcmascriptSolver
 from indexer.store.flow.sites import Site
 from indexer.store.flow.values import Sort
 
@@ -50,7 +50,9 @@ def call(solver: EcmascriptSolver, site: Site, name: str) -> None:
 def of_value(solver: EcmascriptSolver, site: Site, name: str, value: int) -> None:
     """`value.name(…)`: of a function, an array, a map, a set."""
     sort, _, _ = solver.values[value]
-    if sort in FUNCTIONS:
+    if sort == Sort.TEXT and name in OF_TEXTS:
+        solver.graph.put(site.result, solver.values.text(OF_TEXTS[name](solver.values.content(value))))
+    elif sort in FUNCTIONS:
         _of_function(solver, site, name, value)
     elif sort == Sort.CONTAINER and not solver.is_record(value):
         handler = METHODS.get(name)
@@ -130,6 +132,7 @@ def _handed_on(solver: EcmascriptSolver, site: Site) -> None:
 
 def _assign(solver: EcmascriptSolver, site: Site) -> None:
     """`Object.assign(target, source, …)`."""
+    solver.mixed.extend((site, source) for source in site.given[1:])
     for target in site.given[:1]:
         solver.graph.copy(target, site.result)
         solver.graph.watch(target, solver.once(lambda value: _assign_to(solver, site, value)))
@@ -138,12 +141,14 @@ def _assign(solver: EcmascriptSolver, site: Site) -> None:
 def _assign_to(solver: EcmascriptSolver, site: Site, target: int) -> None:
     def given(value: int) -> None:
         if solver.is_record(value) and value != target:
+            if (holder := solver.holder(target)) >= 0:
+                solver.properties.inherit(holder, value)
             solver.each_slot(value, lambda key, node: member(key, node, value))
 
     def member(key: str, node: int, owner: int) -> None:
         if solver.values[target].sort == Sort.CONTAINER:
             solver.copy_property(node, owner, solver.slot(target, key), site.row)
-        elif key[:1] == "s":
+        elif key[:1] == "s" and "\0" not in key:
             copied = solver.graph.node()
             solver.copy_property(node, owner, copied, site.row)
             solver.store(target, key[1:], copied)
@@ -172,14 +177,28 @@ def _create(solver: EcmascriptSolver, site: Site) -> None:
 
     def given(value: int) -> None:
         if solver.is_record(value):
-            made = solver.record(("call", site.number))
+            made = solver.record(("call", site.number), site.row)
             solver.graph.put(site.result, made)
-            solver.each_slot(value, lambda key, node: solver.graph.copy(node, solver.slot(made, key)))
+            solver.set_above(made, value)
         elif solver.values[value].sort == Sort.PROTOTYPE:
             solver.graph.put(site.result, solver.values.number(Sort.OBJECT, solver.values[value].first))
 
+    solver.made_below.append(site)
     for source in site.given[:1]:
         solver.graph.watch(source, solver.once(given))
+
+
+def made_below_unknown(solver: EcmascriptSolver) -> None:
+    """`Object.create(x)` makes an object also where nobody knows what `x` holds."""
+    for site, node in solver.mixed:
+        if not solver.graph.values(node):
+            for target in solver.graph.values(site.given[0]):
+                solver.properties.mixed.add(solver.holder(target))
+    for site in solver.made_below:
+        if not solver.graph.values(site.result):
+            made = solver.record(("call", site.number), site.row)
+            solver.properties.handed.add(made)
+            solver.graph.put(site.result, made)
 
 
 def _array_from(solver: EcmascriptSolver, site: Site) -> None:
@@ -218,6 +237,7 @@ def _new_set(solver: EcmascriptSolver, site: Site) -> None:
 def _new_promise(solver: EcmascriptSolver, site: Site) -> None:
     held = solver.container(("promise", site.number))
     solver.graph.copy(solver.all_of(held), site.result)
+    solver.promise(site.result)
     resolve = solver.graph.node()
     solver.graph.put(resolve, solver.method("(resolve)", held))
     for callee in site.given[:1]:
@@ -226,11 +246,18 @@ def _new_promise(solver: EcmascriptSolver, site: Site) -> None:
 
 def _all(solver: EcmascriptSolver, site: Site) -> None:
     """`Promise.all(x)`: an array of what they hold."""
+    solver.promise(site.result)
     for source in site.given[:1]:
         solver.graph.copy(source, site.result)
 
 
+def _resolved(solver: EcmascriptSolver, site: Site) -> None:
+    _handed_on(solver, site)
+    solver.promise(site.result)
+
+
 def _any(solver: EcmascriptSolver, site: Site) -> None:
+    solver.promise(site.result)
     for source in site.given[:1]:
         iterate(solver, source, site.result)
 
@@ -243,9 +270,40 @@ def _apply(solver: EcmascriptSolver, site: Site) -> None:
         solver.activate(made)
 
 
-def _define(solver: EcmascriptSolver, site: Site) -> None:
-    """`Object.setPrototypeOf(x, y)` and `Object.defineProperty(x, …)` give x."""
+def _set_prototype(solver: EcmascriptSolver, site: Site) -> None:
+    """`Object.setPrototypeOf(x, y)` gives x, which has from then on what y has."""
     _handed_on(solver, site)
+
+    def below(value: int) -> None:
+        if solver.is_record(value) or solver.values[value].sort in FUNCTIONS:
+            solver.graph.watch(
+                site.given[1], solver.once(lambda above: solver.set_above(value, above) if solver.is_record(above) else None)
+            )
+
+    for source in site.given[:1] if len(site.given) > 1 else ():
+        solver.graph.watch(source, solver.once(below))
+
+
+def _define_all(solver: EcmascriptSolver, site: Site) -> None:
+    """`Object.defineProperties(x, { name: { … } })` gives x, which has properties of these names."""
+    _handed_on(solver, site)
+    solver.described.append(site)
+
+
+def define_described(solver: EcmascriptSolver) -> None:
+    """Once all is known that describes them."""
+    if not solver.described:
+        return
+    properties = solver.properties
+    by_holder: dict[int, list[tuple[str, list[int]]]] = {}
+    for (holder, name), rows in properties.set_at.items():
+        by_holder.setdefault(holder, []).append((name, list(rows)))
+    for site in solver.described:
+        for description in {value for node in site.given[1:2] for value in solver.graph.values(node)} & by_holder.keys():
+            for holder in {solver.holder(value) for value in solver.graph.values(site.given[0])} - {-1}:
+                for name, rows in by_holder[description]:
+                    for row in rows:
+                        properties.set(holder, name, row)
 
 
 _FUNCTIONS: dict[str, _Handler] = {
@@ -272,13 +330,15 @@ _FUNCTIONS: dict[str, _Handler] = {
     "Object.entries": _of_records(entries_of),
     "Object.create": _create,
     **dict.fromkeys(("Object.freeze", "Object.seal", "Object.preventExtensions", "structuredClone"), _handed_on),
-    **dict.fromkeys(("Object.setPrototypeOf", "Object.defineProperty", "Object.defineProperties"), _define),
+    "Object.setPrototypeOf": _set_prototype,
+    "Object.defineProperty": _handed_on,
+    "Object.defineProperties": _define_all,
     "Array.from": _array_from,
     **dict.fromkeys(("Array.of", "Array"), _array_of),
     **dict.fromkeys(("Map", "WeakMap"), _new_map),
     **dict.fromkeys(("Set", "WeakSet"), _new_set),
     "Promise": _new_promise,
-    "Promise.resolve": _handed_on,
+    "Promise.resolve": _resolved,
     **dict.fromkeys(("Promise.all", "Promise.allSettled"), _all),
     **dict.fromkeys(("Promise.race", "Promise.any"), _any),
     "Reflect.apply": _apply,

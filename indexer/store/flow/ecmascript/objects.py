@@ -7,6 +7,7 @@ from typing import Any
 
 from indexer.model import SymbolFlag, SymbolKind, Via
 from indexer.store.flow.program import Program
+from indexer.store.flow.properties import Made
 from indexer.store.flow.sites import Site
 from indexer.store.flow.solver import Solver
 from indexer.store.flow.values import Sort
@@ -14,6 +15,22 @@ from indexer.store.flow.values import Sort
 _STATIC = int(SymbolFlag.STATIC)
 _LOCAL = int(SymbolFlag.LOCAL)
 _PROPERTY, _EXTERNAL = int(SymbolFlag.PROPERTY), int(SymbolFlag.EXTERNAL)
+OF_TEXTS: dict[str, Callable[[str], str]] = {"toLowerCase": str.lower, "toUpperCase": str.upper}
+"""Methods of texts that give another name."""
+
+_METHODS = (
+    *("ACL", "BIND", "CHECKOUT", "CONNECT", "COPY", "DELETE", "GET", "HEAD", "LINK", "LOCK", "M-SEARCH", "MERGE", "MKACTIVITY"),
+    *("MKCALENDAR", "MKCOL", "MOVE", "NOTIFY", "OPTIONS", "PATCH", "POST", "PROPFIND", "PROPPATCH", "PURGE", "PUT", "QUERY", "REBIND"),
+    *("REPORT", "SEARCH", "SOURCE", "SUBSCRIBE", "TRACE", "UNBIND", "UNLINK", "UNLOCK", "UNSUBSCRIBE"),
+)
+LISTS = {(f"require({module})", "METHODS"): _METHODS for module in ("http", "node:http")}
+"""Arrays of names that Node has, by what has them and their own name."""
+
+PROMISE = "(promise)"
+WHOLE = "globalThis"
+WHOLES = frozenset((WHOLE, "global", "self", "window"))
+"""Names of the object whose properties are seen as names everywhere."""
+
 _OF_FUNCTIONS = frozenset(("call", "apply", "bind"))
 FUNCTIONS = frozenset((Sort.FUNCTION, Sort.LAMBDA, Sort.BOUND, Sort.PARTIAL))
 
@@ -21,9 +38,17 @@ FUNCTIONS = frozenset((Sort.FUNCTION, Sort.LAMBDA, Sort.BOUND, Sort.PARTIAL))
 class EcmascriptSolver(Solver):
     """A `Solver` whose containers may be objects with properties, and whose functions have a `this`."""
 
+    most_texts = 64  # a list of names that properties are set under is longer than what a variable is set to
+
     def __init__(self, program: Program, call: Callable[[Any, Site, int], None]) -> None:
         super().__init__(program, call)
         self.unknown: list[tuple[Site, list[int], str, bool]] = []  # calls of methods by their name, if nobody knows of what
+        self.with_prototype: set[int] = set()  # functions whose prototype is taken
+        self.docs: dict[int, int] = {}  # by module its file
+        self.mixed: list[tuple[Site, int]] = []  # calls that copy properties, and a node from which
+        self._made_at: dict[int, Made] = {}
+        self.described: list[Site] = []  # calls of `Object.defineProperties`
+        self.made_below: list[Site] = []  # calls that make an object below another one
         self.replaced: list[tuple[int, int]] = []  # a method, and the row that sets what stands in its place in some object
         self.maps: set[int] = set()  # numbers of containers whose elements are pairs of a key and an item
         self._records: set[int] = set()  # numbers of containers with properties
@@ -38,6 +63,11 @@ class EcmascriptSolver(Solver):
         self._has_accessors = any(
             flags & _PROPERTY and not flags & _EXTERNAL and program.class_of(number) < 0 for number, flags in enumerate(program.flags)
         )
+        self.of_promises = {  # members of the library's promises, as far as the server named them anywhere
+            program.names[number]: number
+            for number, container in enumerate(program.containers)
+            if container >= 0 and program.flags[number] & _EXTERNAL and program.names[container] == "Promise"
+        }
         for number, container in enumerate(program.containers):
             if container >= 0 and program.kinds[container] == SymbolKind.MODULE and not program.flags[number] & _LOCAL:
                 self._exported.setdefault(container, []).append(number)
@@ -48,10 +78,12 @@ class EcmascriptSolver(Solver):
         """The node of what the function in a row is called on."""
         return self._node(self._this, row)
 
-    def record(self, site: object) -> int:
-        """An object with properties that is made at a site."""
+    def record(self, site: object, row: int = -1) -> int:
+        """An object with properties that is made at a site, in a row."""
         made = self.container(site)
         self._records.add(self.values[made].first)
+        if row >= 0:
+            self._made_at[made] = Made(self.program.doc[row], (self.program.body[row],))
         return made
 
     def is_record(self, value: int) -> bool:
@@ -68,6 +100,7 @@ class EcmascriptSolver(Solver):
         if known is None:
             known = self._exports[module] = self.graph.node()
             made = self.record(("exports", module))
+            self._made_at[made] = Made(self.docs.get(module, -1), (module,))
             self.graph.put(known, made)
             for member in self._exported.get(module, ()):
                 if self.program.is_type(member):
@@ -84,20 +117,44 @@ class EcmascriptSolver(Solver):
             self._builtin_names.append(name)
         return self.values.number(Sort.BUILTIN, number)
 
+    def promise(self, node: int) -> None:
+        """What reaches a node is a promise, which is taken to be what it holds."""
+        self.graph.put(node, self.builtin(PROMISE))
+
     def builtin_name(self, number: int) -> str:
         return self._builtin_names[number]
+
+    def set_above(self, value: int, above: int) -> None:
+        """An object, or a function, has the properties of a record where it has none of its own."""
+        holder = self.holder(value)
+        self.properties.inherit(holder, above)
+        if self.is_record(value):
+            self.each_slot(above, lambda key, node: self._have_above(value, key, node))
+        else:
+            self.each_slot(above, lambda key, node: self.store(value, key[1:], node) if key[:1] == "s" and "\0" not in key else None)
+
+    def _have_above(self, value: int, key: str, node: int) -> None:
+        """What is above an object is called on it, too."""
+        self.graph.copy(node, self.slot(value, key))
+        self.receive(node, value)
 
     # ---- properties
 
     def load(self, value: int, name: str, target: int, row: int, told_at: int = -1) -> None:
         graph, values = self.graph, self.values
         sort, first, _ = values[value]
+        if row >= 0 and sort == Sort.BUILTIN and self.builtin_name(first) == PROMISE and name in self.of_promises:
+            self.read[row, self.of_promises[name]] = None
+        if row >= 0 and (holder := self.holder(value)) >= 0:
+            self.properties.ask(row, holder, name)
         if sort == Sort.CONTAINER:
             if first in self._records:  # what is stored by names made at run time is read by such (ADR 0066)
-                held = self.slot(value, "s" + name)
-                self.bind(held, value, target)
-                if self._has_accessors:
-                    graph.watch(held, lambda each: self._get_by(each, value, target, row))
+                at = row if row >= 0 else told_at
+                for own in ("", self._of_test(value, at)) if at >= 0 and self.program.doc[at] in self.program.tests else ("",):
+                    held = self.slot(value, f"s{name}{own}")
+                    self.bind(held, value, target)
+                    if self._has_accessors:
+                        graph.watch(held, lambda each: self._get_by(each, value, target, row))
             else:
                 graph.put(target, self.method(name, value))
         elif sort == Sort.OBJECT:
@@ -111,8 +168,63 @@ class EcmascriptSolver(Solver):
             self._load_static(value, first, name, target, row)
         elif sort in FUNCTIONS:
             self._load_of_function(value, name, target)
+        elif sort == Sort.TEXT and name in OF_TEXTS:
+            graph.widen(target)
+            graph.put(target, self.method(name, value))
         elif sort == Sort.BUILTIN:
-            graph.put(target, self.builtin(f"{self.builtin_name(first)}.{name}"))
+            self._load_builtin(self.builtin_name(first), name, target)
+
+    def holder(self, value: int) -> int:
+        """What has properties for a value: itself, of objects of one class one; -1 for none."""
+        sort, first, _ = self.values[value]
+        if sort == Sort.CONTAINER:
+            return value if first in self._records else -1
+        if sort in (Sort.OBJECT, Sort.PROTOTYPE):
+            return self.values.number(Sort.OBJECT, first)
+        if sort == Sort.BOUND:
+            return first
+        if sort == Sort.BUILTIN:
+            return self.builtin(WHOLE) if self.builtin_name(first) in WHOLES else -1
+        return value if sort in (Sort.CLASS, Sort.FUNCTION, Sort.LAMBDA) else -1
+
+    def made_at(self, holder: int) -> Made:
+        """Where the object of a holder is made."""
+        sort, first, _ = self.values[holder]
+        program = self.program
+        if sort == Sort.LAMBDA:
+            return Made(program.doc[first], (program.body[first],))
+        if sort not in (Sort.OBJECT, Sort.FUNCTION, Sort.CLASS):
+            return self._made_at.get(holder, Made())
+        row = self.defined_at.get(first, -1)
+        if row < 0:
+            return Made()
+        if sort == Sort.OBJECT:
+            return Made(program.doc[row], (first, program.members.get(first, {}).get("constructor", first)))
+        return Made(program.doc[row], (program.containers[first],))
+
+    def holders_above(self, holder: int) -> list[int]:
+        """What a declaration puts above a holder."""
+        sort, first, _ = self.values[holder]
+        if sort == Sort.CLASS:
+            return [self.values.number(Sort.CLASS, base) for base in self.above(first)]
+        return [self.values.number(Sort.OBJECT, base) for base in self.above(first)] if sort == Sort.OBJECT else []
+
+    def _of_test(self, value: int, row: int) -> str:
+        """Behind the name of a property that a test sets in an object which another file makes: it is seen in that test only."""
+        doc = self.program.doc[row] if row >= 0 else -1
+        return f"\0{doc}" if doc in self.program.tests and self.made_at(value).doc != doc else ""
+
+    def _load_builtin(self, owner: str, name: str, target: int) -> None:
+        if owner in WHOLES:
+            self.graph.put(target, self.builtin(name))
+            self.graph.copy(self.attribute(-1 - self.builtin(WHOLE), name), target)
+        elif (owner, name) in LISTS:
+            made = self.container(("outside", owner, name))
+            self.graph.put(target, made)
+            for each in LISTS[owner, name]:
+                self.graph.put(self.slot(made, ""), self.values.text(each))
+        elif owner != PROMISE:  # what its methods do is told by their names
+            self.graph.put(target, self.builtin(f"{owner}.{name}"))
 
     def _get_by(self, value: int, receiver: int, target: int, row: int) -> None:
         """A property is read that an accessor of an object without a class may stand for."""
@@ -174,6 +286,7 @@ class EcmascriptSolver(Solver):
         if name in _OF_FUNCTIONS:
             self.graph.put(target, self.method(name, value))
         elif name == "prototype" and sort == Sort.FUNCTION:
+            self.with_prototype.add(first)
             self.graph.put(target, self.values.number(Sort.PROTOTYPE, first))
         else:
             own = first if sort == Sort.BOUND else value
@@ -223,15 +336,19 @@ class EcmascriptSolver(Solver):
 
     def store(self, value: int, name: str, source: int, row: int = -1) -> None:
         sort, first, _ = self.values[value]
+        if row >= 0 and (holder := self.holder(value)) >= 0:
+            self.properties.set(holder, name, row)
         if sort == Sort.CONTAINER:
             if first in self._records:
                 held = self.slot(value, "s" + name)
-                self.graph.copy(source, held)
+                self.graph.copy(source, self.slot(value, f"s{name}{self._of_test(value, row)}"))
                 self.receive(source, value)
                 if self._has_accessors:
                     self.graph.watch(held, lambda each: self._set_by(each, value, source, row))
         elif sort in (Sort.OBJECT, Sort.PROTOTYPE):
             member = self.program.member(first, name)
+            if member >= 0 and row >= 0 and row not in self.program.means:
+                self.read[row, member] = None
             if member >= 0 and self.program.holds(member):
                 self.graph.copy(source, self.symbol(member))
             elif member < 0:
@@ -247,8 +364,11 @@ class EcmascriptSolver(Solver):
             own = first if sort == Sort.BOUND else value
             self.graph.copy(source, self.attribute(-1 - own, name))
             self.receive(source, own)
+        elif sort == Sort.BUILTIN and self.builtin_name(first) in WHOLES:
+            self.graph.copy(source, self.attribute(-1 - self.builtin(WHOLE), name))
 
     def _set_prototype(self, owner: int, source: int) -> None:
+        self.with_prototype.add(owner)
         made = self.values.number(Sort.OBJECT, owner)
 
         def member(key: str, node: int) -> None:
@@ -260,6 +380,7 @@ class EcmascriptSolver(Solver):
             sort, first, _ = self.values[value]
             if self.is_record(value):
                 self.each_slot(value, member)
+                self.properties.inherit(made, value)
             elif sort in (Sort.PROTOTYPE, Sort.OBJECT):
                 self.inherit(owner, first)
 
@@ -270,7 +391,7 @@ class EcmascriptSolver(Solver):
 
         def received(value: int) -> None:
             sort, first, _ = self.values[value]
-            signatures = self.signatures.get(first, ()) if sort == Sort.FUNCTION else ()
+            signatures = self.signatures.get(first, ()) if sort in (Sort.FUNCTION, Sort.ACCESSOR) else ()
             if sort == Sort.LAMBDA and first in self.lambdas:
                 signatures = [self.lambdas[first][0]]
             for signature in signatures:

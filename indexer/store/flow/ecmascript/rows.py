@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from indexer.model import Flow, Handed, SymbolFlag, SymbolKind
 from indexer.store.flow.ecmascript import containers, library
-from indexer.store.flow.ecmascript.objects import EcmascriptSolver
+from indexer.store.flow.ecmascript.objects import WHOLE, EcmascriptSolver
 from indexer.store.flow.rows import Builder
 from indexer.store.flow.sites import Signature, Site
 from indexer.store.flow.values import Sort
 
+_ASYNC = int(SymbolFlag.ASYNC)
 _STATIC = int(SymbolFlag.STATIC)
 
 
@@ -20,6 +21,11 @@ class EcmascriptBuilder(Builder):
     def build(self) -> None:
         program = self._program
         self._set_again = {program.of[row] for row in self._rows if program.kind[row] == Flow.BIND and program.of[row] >= 0}
+        solver = self._solver
+        for row in self._rows:
+            if program.kind[row] == Flow.ENTER and program.of[row] < 0:
+                solver.docs.setdefault(program.body[row], program.doc[row])
+        solver.properties.everywhere.add(solver.builtin(WHOLE))
         super().build()
 
     def _source(self, row: int, depth: int = 0) -> int:
@@ -42,7 +48,11 @@ class EcmascriptBuilder(Builder):
         for sym_id in own:
             self._meaning(sym_id, row)
         if not own:
-            solver.graph.put(row, solver.builtin(program.key[row]))
+            name = program.key[row]
+            solver.graph.put(row, solver.builtin(name))
+            solver.graph.copy(solver.attribute(-1 - solver.builtin(WHOLE), name), row)
+            if program.name[row] == name and row not in program.means:
+                solver.properties.ask(row, solver.builtin(WHOLE), name)
 
     def bind(self, row: int) -> None:
         super().bind(row)
@@ -108,7 +118,7 @@ class EcmascriptBuilder(Builder):
         if name:
             told = -1 if means else row
             for child in objects:
-                solver.graph.watch(self._at(child), lambda value: solver.load(value, name, row, told))
+                solver.graph.watch(self._at(child), lambda value: solver.load(value, name, row, told, row))
 
     def set_attribute(self, row: int) -> None:
         program, solver = self._program, self._solver
@@ -119,6 +129,8 @@ class EcmascriptBuilder(Builder):
         name = program.name[row]
         if name:
             for child in self.taken(row, 0):
+                if program.kind[child] == Flow.THIS:
+                    solver.properties.through_this.add(row)
                 solver.graph.watch(self._at(child), lambda value: solver.store(value, name, row, row))
 
     def item(self, row: int) -> None:
@@ -131,6 +143,9 @@ class EcmascriptBuilder(Builder):
         self._copy_taken(row, 1, row)
         for holder in self._nodes(row, 0):
             containers.set_item(self._solver, holder, self._program.key[row], row)
+            for names in self.taken(row, 2):
+                self._solver.properties.names_at[row] = names
+                containers.set_named(self._solver, holder, self._at(names), row)
 
     def iterate(self, row: int) -> None:
         for source in self._nodes(row, 0):
@@ -152,17 +167,29 @@ class EcmascriptBuilder(Builder):
     def collection(self, row: int) -> None:
         program, solver = self._program, self._solver
         is_record = program.kind[row] == Flow.RECORD
-        made = solver.record(("row", row)) if is_record else solver.container(("row", row))
+        made = solver.record(("row", row), row) if is_record else solver.container(("row", row))
         solver.graph.put(row, made)
         for child in self._takes.get(row, ()):
+            if program.kind[child] == Flow.CONSTANT:
+                solver.graph.copy(child, solver.slot(made, ""))
+                continue
+            if program.kind[child] == Flow.NAME and program.key[child] == "s" + program.name[child]:  # `{ name }` is the variable's, too
+                solver.properties.hidden.add((made, program.name[child]))
+            if program.kind[child] == Flow.KEY:
+                solver.properties.set(made, program.key[child][1:], child)
+                continue
             if program.part[child] == Handed.ALL_NAMED:
                 containers.merge(solver, made, self._at(child))
                 continue
             of = program.of[child]
             is_defined = is_record and of >= 0 and program.kind[of] == Flow.DEFINE
+            if is_defined and program.key[child][:1] == "s":
+                solver.properties.set(made, program.key[child][1:], of)
             accessor = next((sym_id for sym_id in program.means.get(of, ()) if program.is_property(sym_id)), -1) if is_defined else -1
             if accessor >= 0:
-                solver.graph.put(solver.slot(made, program.key[child]), solver.values.number(Sort.ACCESSOR, accessor))
+                held = solver.slot(made, program.key[child])
+                solver.graph.put(held, solver.values.number(Sort.ACCESSOR, accessor))
+                solver.receive(held, made)
             else:
                 solver.graph.copy(self._at(child), solver.slot(made, program.key[child]))
             if is_defined:
@@ -174,6 +201,13 @@ class EcmascriptBuilder(Builder):
         made = super()._signature(row)
         made.this = self._solver.this(row)
         return made
+
+    def define(self, row: int) -> None:
+        super().define(row)
+        program = self._program
+        for sym_id in program.means.get(row, ()):
+            if program.is_callable(sym_id) and program.flags[sym_id] & _ASYNC and not program.is_outside(sym_id):
+                self._solver.promise(self._solver.result(sym_id))
 
     def _give_self(self, sym_id: int, signature: Signature) -> None:
         program, solver = self._program, self._solver
@@ -235,6 +269,7 @@ EcmascriptBuilder.handlers = {
     Flow.BIND: EcmascriptBuilder.bind,
     Flow.CALL: EcmascriptBuilder.called,
     Flow.COLLECTION: EcmascriptBuilder.collection,
+    Flow.DEFINE: EcmascriptBuilder.define,
     Flow.RECORD: EcmascriptBuilder.collection,
     Flow.GLOBAL: EcmascriptBuilder.global_,
     Flow.ITEM: EcmascriptBuilder.item,

@@ -225,7 +225,9 @@ class Expressions(Rows):
             if kind == K_KEYWORD_ARGUMENT:
                 name, value = argument.child_by_field_name("name"), argument.child_by_field_name("value")
                 if name is not None:
-                    self._value(value, row, Handed.KEYWORD, name.text.decode("utf-8", "replace"))
+                    told_by = name.text.decode("utf-8", "replace")
+                    self._row(Flow.KEY, row, Handed.NAMED, name, told_by)
+                    self._value(value, row, Handed.KEYWORD, told_by)
             elif kind == K_LIST_SPLAT:
                 self._value(next(iter(argument.named_children), None), row, Handed.ALL)
             elif kind == K_DICTIONARY_SPLAT:
