@@ -30,6 +30,7 @@ CONTENT_VERSION: what the same source means; a change makes indexes want a rebui
     16  2026-11-26  Python: constants that are handed over and may be names
    17  2026-11-26  Python: names that modules have of themselves, folders that tests add to where imports start, ends of blocks in runs of
                    comments; JavaScript: accessors and copies of objects; C, C++: parameters of prototypes
+   18  2026-11-26  C, C++: what the texts of macros name
 """
 
 from __future__ import annotations
@@ -37,6 +38,6 @@ from __future__ import annotations
 from pathlib import Path
 
 SCHEMA_VERSION = 10
-CONTENT_VERSION = 17
+CONTENT_VERSION = 18
 
 VIEWS_SQL = Path(__file__).with_name("views.sql")
