@@ -2,7 +2,8 @@
 
 What is kept of a file is a set of digests: `name` counts by itself; `module.name` as a whole; `~name` stands in code of a document, `>name`
 in a doctest or in another project, and both count beside `^owner`, a word of that code, where the owner is the module or type that
-defines the name; `<name` stands in a script of a page, and counts for the languages that pages run.
+defines the name; `<name` stands in a script of a page, and counts for the languages that pages run; `#name` stands in the text of a macro,
+`#.name` there as a member.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from indexer.text import word_digest
 MOST_BYTES = 4_000_000
 """A text that is longer was not written by anybody; what it holds is data."""
 
-Reads = Literal["words", "code", "expressions", "bindings", "examples", "dotted", "nothing"]
+Reads = Literal["words", "code", "program", "expressions", "bindings", "examples", "dotted", "nothing"]
 
 
 class Rule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -71,6 +72,31 @@ def words_of_doctests(content: bytes) -> tuple[int, ...]:
     if b">>> " not in content:
         return ()
     return _digests(_in_examples(_doctests(content), b">"))
+
+
+_DEFINE = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+(\w+)(\([^()\n]*\))?((?:[^\\\n]|\\(?:\r\n|.|\n))*)", re.MULTILINE)
+_NO_NAME = re.compile(rb"\"(?:[^\"\\\n]|\\.)*+\"|'(?:[^'\\\n]|\\.)*+'|/\*.*?(?:\*/|\Z)|//[^\n]*", re.DOTALL)
+_IN_MACRO = re.compile(rb"(?:(\.|->|::)[ \t]*+)?(?<![\w\x80-\xff])([A-Za-z_\x80-\xff][\w\x80-\xff]*+)")
+
+
+def words_of_macros(content: bytes) -> tuple[int, ...]:
+    """The same for a source of C or C++: what the texts of its macros name, beside their parameters."""
+    found: set[bytes] = set()
+    for name, parameters, text in _DEFINE.findall(content):
+        own = {name, *_WORD.findall(parameters)}
+        for taken, word in _IN_MACRO.findall(_NO_NAME.sub(b" ", text)):
+            if taken:
+                found.add(b"#.%b" % word)
+            if taken == b"::" or (not taken and word not in own):
+                found.add(b"#%b" % word)
+    return _digests(found - _NO_NAMES_OF_C)
+
+
+_NO_NAMES_OF_C = frozenset(
+    b"#" + word
+    for word in b"break case char const continue default do double else enum extern float for goto if inline int long register return short"
+    b" signed sizeof static struct switch typedef union unsigned void volatile while bool true false NULL defined".split()
+)
 
 
 def words_of_user(content: bytes) -> tuple[int, ...]:
@@ -196,6 +222,7 @@ def _examples(content: bytes) -> set[bytes]:
 _READERS = {
     "words": lambda content: _words(content) | _pairs(content),
     "code": _code,
+    "program": lambda content: _code(content) | _expressions(content),
     "expressions": _expressions,
     "bindings": _bindings,
     "examples": _examples,
@@ -210,11 +237,13 @@ _READERS = {
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     """Digests that tell whether a file may name one symbol.
 
-    alone: any of them does. scripts: in a script of a page. run, shown: in a doctest, or in another example, beside one of `owners`.
+    alone: any of them does. scripts: in a script of a page. macros: in the text of a macro. run, shown: in a doctest, or in another
+    example, beside one of `owners`.
     """
 
     alone: frozenset[int]
     scripts: int
+    macros: frozenset[int]
     run: int
     shown: int
     owners: frozenset[int]
@@ -222,30 +251,33 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def any(self) -> frozenset[int]:
         """Without one of these a file need not be looked at."""
-        return self.alone | {self.scripts, self.run, self.shown}
+        return self.alone | self.macros | {self.scripts, self.run, self.shown}
 
-    def is_named(self, words: frozenset[int], *, shown: bool, own: bool = False, in_pages: bool = False) -> bool:
+    def is_named(self, words: frozenset[int], *, shown: bool, own: bool = False, in_pages: bool = False, in_macros: bool = False) -> bool:
         """Whether a file with these words may name it.
 
         Args:
             shown: examples that nobody runs count, too. own: the file is the one that defines the symbol.
-            in_pages: a page's scripts can name it.
+            in_pages: a page's scripts can name it. in_macros: the texts of macros, which are read where they are used only, count.
         """
+        if in_macros and not self.macros.isdisjoint(words):
+            return True
         if not self.alone.isdisjoint(words) or (in_pages and self.scripts in words):
             return True
         return (self.run in words or (shown and self.shown in words)) and (own or not self.owners.isdisjoint(words))
 
 
-def wanted(name: str, owners: Iterable[str]) -> Wanted:
+def wanted(name: str, owners: Iterable[str], *, is_member: bool = False) -> Wanted:
     """What to look for where a symbol of this name is asked for.
 
     Args:
-        owners: names of what defines it: types, modules, packages.
+        owners: names of what defines it: types, modules, packages. is_member: it may be taken of a value.
     """
     owning = sorted({owner for owner in owners if owner})
     return Wanted(
         alone=frozenset([word_digest(name), *(word_digest(f"{owner}.{name}") for owner in owning)]),
         scripts=word_digest(f"<{name}"),
+        macros=frozenset([word_digest(f"#.{name}" if is_member else f"#{name}")]),
         run=word_digest(f">{name}"),
         shown=word_digest(f"~{name}"),
         owners=frozenset(word_digest(f"^{owner}") for owner in owning),

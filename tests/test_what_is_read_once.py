@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -24,10 +26,18 @@ _ABOVE = """
 _SCOPES = "SELECT sym_id, container_id, doc_id, kind, flags, name, start_line, sel_line, sel_col FROM symbol"
 
 
+@pytest.fixture(scope="module")
+def copied(corpora: Crawl, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The corpora in a folder of their own: a database that this process has open may not be opened with other settings."""
+    root = tmp_path_factory.mktemp("copied") / "python"
+    shutil.copytree(corpora.root, root, symlinks=True)
+    return root
+
+
 @pytest.fixture
-def opened(corpora: Crawl) -> Iterator[Index]:
+def opened(copied: Path) -> Iterator[Index]:
     """An index of which nothing was read."""
-    with open_index(corpora.root) as index:
+    with open_index(copied) as index:
         yield index
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from indexer.languages.hooks import C_HOOKS
 from indexer.languages.record import Grammar, Language, Locks, Lookup
 from indexer.model import NameUse
 
@@ -57,6 +58,9 @@ _OPERATIONS = (
 
 _VALUES = ("valarray", "complex", "atomic")
 _ADDING = ("accumulate", "reduce", "transform_reduce", "inner_product", "partial_sum", "inclusive_scan", "exclusive_scan")
+_REORDERING = ("sort", "partial_sort", "nth_element", "reverse", "rotate", "shuffle", "partition", "next_permutation", "prev_permutation")
+"""What exchanges elements by whatever `swap` stands beside their type."""
+
 _RUN_BY = (
     (tuple(f"operator{sign}{end}" for sign in _SIGNS.values() for end in ("", "=")), _VALUES),
     (("operator+",), (*_ADDING, "transform_inclusive_scan", "transform_exclusive_scan", "plus")),
@@ -74,6 +78,7 @@ _RUN_BY = (
     (("push_back",), ("back_inserter", "back_insert_iterator", "stack", "queue", "priority_queue")),
     (("push_front",), ("front_inserter", "front_insert_iterator")),
     (("insert",), ("inserter", "insert_iterator")),
+    (("swap",), ("swap", "iter_swap", "swap_ranges", *_REORDERING)),
 )
 
 C = Language(
@@ -110,6 +115,7 @@ C = Language(
         )
     ),
     runs_by_start=("~", "operator"),
+    hooks=C_HOOKS,
 )
 CPP = replace(
     C,

@@ -52,17 +52,14 @@ _RUN_BY = (
 _PLAIN = r"(?:readonly )?(?:number|string|boolean|bigint|symbol|void|undefined|null|never)(?:\[\])?"
 _CLOSED = rf"^(?:[^(=]*|.*\)) *[?!]?: *{_PLAIN}(?: *\| *{_PLAIN})* *(?:[;,{{]|= *[^>]|$)"
 
+_ASKED_FOR = ("spyOn", "stub", "has", "hasOwn", "Reflect.deleteProperty", "<Pick", "<Omit", " in")
+"""What names a member by a string and neither reads nor calls it: tests, types, questions whether it is there."""
+
 _RESERVED = (
     "break case catch class const continue debugger default delete do else enum export extends false finally for function if import in "
     "instanceof new null return super switch this throw true try typeof var void while with yield let static implements interface package "
     "private protected public await"
 )
-
-_LOOKUPS = (
-    *(Lookup(call=call, use=NameUse.MEMBER, argument=1, of=0, roles=Role(0)) for call in ("spyOn", "stub", "hasOwn", "has")),
-    *(Lookup(call=call, use=NameUse.MEMBER, roles=Role(0)) for call in ("in", "hasOwnProperty")),
-)
-"""What looks a member up by a string; `"name" in value` is an operator."""
 
 TYPESCRIPT = Language(
     names=("typescript",),
@@ -73,7 +70,11 @@ TYPESCRIPT = Language(
     keywords=frozenset(_RESERVED.split()),
     fixed_names=frozenset({"constructor", "default", "exports"}),
     name_marks=("#", "@"),
-    lookups=_LOOKUPS,
+    lookups=(
+        *(Lookup(call=call, use=NameUse.MEMBER, argument=1, of=0, roles=Role(0)) for call in _ASKED_FOR),
+        *(Lookup(call=call, use=NameUse.MEMBER, argument=1, of=0) for call in ("Reflect.get", "Reflect.set")),
+        Lookup(call="hasOwnProperty", use=NameUse.MEMBER, roles=Role(0)),
+    ),
     file_imports="from",
     package_of="manifest",
     manager="npm",
@@ -107,6 +108,7 @@ TYPESCRIPT = Language(
     merges_declarations=True,
     points_at_texts=True,
     types_are_values=True,
+    modules_are_values=True,
     binds_late=True,
     hooks=ECMASCRIPT_HOOKS,
     parameters="colon",

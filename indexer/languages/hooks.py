@@ -22,6 +22,7 @@ class Hooks(msgspec.Struct, frozen=True, kw_only=True):
     members_without_parameters: those of them that are asked for without parameters, so that one with parameters is another.
     files: globs of paths, and what frameworks look up by name in such files; `*`: whatever is exported.
     public_members: a base outside the workspace that is not listed may call any public member of a class below it.
+    attributes: names of attributes in the head of a function by which a loader, a linker or a processor calls it.
     """
 
     passing: frozenset[str] = frozenset()
@@ -34,6 +35,7 @@ class Hooks(msgspec.Struct, frozen=True, kw_only=True):
     members_without_parameters: frozenset[str] = frozenset()
     files: tuple[tuple[str, tuple[str, ...]], ...] = ()
     public_members: bool = False
+    attributes: frozenset[str] = frozenset()
 
 
 PYTHON_HOOKS = Hooks(
@@ -255,3 +257,5 @@ JVM_HOOKS = Hooks(
         }
     ),
 )
+
+C_HOOKS = Hooks(attributes=frozenset({"constructor", "destructor", "ifunc", "interrupt", "isr", "section", "signal", "used"}))

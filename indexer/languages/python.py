@@ -134,6 +134,7 @@ PYTHON = Language(
     linearises=True,
     type_finders=frozenset({"builtins.getattr", "builtins.globals", "builtins.vars"}),
     types_are_values=True,
+    modules_are_values=True,
     parameters="keyword",
     locks=Locks(
         names=(*_MADE, "CapacityLimiter", "allocate_lock"),

@@ -79,7 +79,8 @@ class Lookup(msgspec.Struct, frozen=True, kw_only=True):
     """A call that takes a name as a string.
 
     call: the name of what is called, or its last two names with a dot between them; `=`: what is assigned to a variable of a shell; `{{`:
-        names with a dot before them in the braces of a template, wherever it stands; `in`: the operator, of a string on its left.
+        names with a dot before them in the braces of a template, wherever it stands; `<` and a name: a type that is given a name; a blank
+        and a sign: what stands on its left, looked up in what stands on its right.
     use: how the string is taken.
     argument: the position of the string; -1: each argument is one; -2: it has none. keyword: the name that it may be given by.
     of: the position of what the name is looked up in; -1: what the call is made on, or nothing.
@@ -161,6 +162,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     merges_declarations: a class or interface may be declared in several parts, one of them in another package.
     points_at_texts: a server's place may be a whole text: that of a module, a constructor, a signature without a name.
     types_are_values: a type's name is a value as others are: who gets it may make instances.
+    modules_are_values: a module may be handed over; whoever gets it may call what it defines by name.
     binds_late: a member is looked up by its name when the program runs: a field or a type that a subtype sets anew stands in for it.
     type_finders: functions outside that give any type by its name, by qualified name.
     interfaces_alone_dispatch: a call of a member of a type that is no interface runs that member, whatever has the type in itself.
@@ -254,6 +256,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     merges_declarations: bool = False
     points_at_texts: bool = False
     types_are_values: bool = False
+    modules_are_values: bool = False
     binds_late: bool = False
     interfaces_alone_dispatch: bool = False
     linearises: bool = False

@@ -30,7 +30,8 @@ CONTENT_VERSION: what the same source means; a change makes indexes want a rebui
     16  2026-11-26  Python: constants that are handed over and may be names
    17  2026-11-26  Python: names that modules have of themselves, folders that tests add to where imports start, ends of blocks in runs of
                    comments; JavaScript: accessors and copies of objects; C, C++: parameters of prototypes
-   18  2026-11-26  names of arguments, keys of objects, lists of names, declared variables; properties that assignments make
+   18  2026-11-26  names of arguments, keys of objects, lists of names, declared variables; properties that assignments make;
+                    C, C++: what the texts of macros name; Python: names in class bodies that are read before they are bound
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ Of others the language's table says (`indexer.languages.hooks`); who is in neith
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from indexer.languages import record_of
 from indexer.model import Role, SymbolFlag
@@ -121,6 +121,14 @@ _LEAVING = """
 """
 
 
+def _by_function(rows: Collection[tuple[int, int, str]]) -> list[tuple[Any, ...]]:
+    """Each function with the names of its parameters."""
+    found: dict[int, list[str]] = {}
+    for function, _, name in rows:
+        found.setdefault(function, []).append(name)
+    return [(function, *names) for function, names in found.items()]
+
+
 def _passing(index: Index, functions: Collection[int], *, called: bool) -> set[int]:
     """Decorators of the workspace that keep nothing: all that they are given (called: the functions in them are) stays in their text."""
     if not functions:
@@ -130,7 +138,8 @@ def _passing(index: Index, functions: Collection[int], *, called: bool) -> set[i
     for function, parameter, name in rows:
         if called or function not in given or name not in ("self", "cls"):
             given.setdefault(function, []).append(parameter)
-    if not called:
-        given = {function: parameters[:1] for function, parameters in given.items()}
+    if not called:  # of overloads, which are one symbol, any parameter may be the first
+        again = {function for function, *names in _by_function(rows) if len(set(names)) < len(names)}
+        given = {function: parameters if function in again else parameters[:1] for function, parameters in given.items()}
     leaving = {row[0] for row in index.rows(_LEAVING, {"ids": sorted(p for parameters in given.values() for p in parameters)})}
     return {function for function, parameters in given.items() if leaving.isdisjoint(parameters)}

@@ -5,7 +5,8 @@ Runners that call tests and languages that call `main` are no such: they lie out
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import re
+from collections.abc import Collection, Mapping
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
@@ -92,7 +93,30 @@ def registered(index: Index, ids: Collection[int]) -> dict[int, Registered]:
         document = docs[known[sym_id].doc_id]
         if sym_id not in found and (words := _by_file(known[sym_id], document.path, record_of(document.language).hooks)):
             found[sym_id] = Registered(words, document.path, -1, is_certain=True)
+    headed = {sym_id: attributes for sym_id in asked if (attributes := record_of(docs[known[sym_id].doc_id].language).hooks.attributes)}
+    for sym_id, attribute in _by_attribute(index, headed).items():
+        words = f"its attribute '{attribute}' lets a loader, a linker or a processor call it"
+        found.setdefault(sym_id, Registered(words, docs[known[sym_id].doc_id].path, -1, is_certain=True))
     _add_hooks(index, [sym_id for sym_id in asked if sym_id not in found], found)
+    return found
+
+
+_ATTRIBUTES = re.compile(r"(?:__attribute(?:__)?\s*\(\(|\[\[)([^;{}\]]*)")
+
+
+def _by_attribute(index: Index, asked: Mapping[int, Collection[str]]) -> dict[int, str]:
+    """The attribute in the head of a function that says who calls it. `asked`: by symbol the attributes that do."""
+    if not asked:
+        return {}
+    sql = """
+        SELECT t.sym_id, t.signature FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN symbol_text t ON t.sym_id = u.id
+        WHERE contains(t.signature, '__attribute') OR contains(t.signature, '[[') ORDER BY ALL
+    """
+    found: dict[int, str] = {}
+    for sym_id, signature in index.rows(sql, {"ids": sorted(asked)}):
+        words = [word.strip("_") for part in _ATTRIBUTES.findall(signature) for word in re.findall(r"\w+", part)]
+        if named := [word for word in words if word in asked[sym_id]]:
+            found[sym_id] = named[0]
     return found
 
 

@@ -92,17 +92,26 @@ def _stand_ins(index: Index, ids: Collection[int]) -> dict[int, set[int]]:
     named: dict[int, set[int]] = {sym_id: {sym_id} for sym_id in asked}
     for sym_id, super_id, _ in overridden(index, asked):
         named.setdefault(super_id, set()).add(sym_id)
-    makers = [sym_id for sym_id in asked if known[sym_id].kind == SymbolKind.CONSTRUCTOR or known[sym_id].name == _NEW]
+    for type_id, made_by in types_made(index, asked).items():
+        named.setdefault(type_id, set()).update(made_by)
+    return named
+
+
+def types_made(index: Index, ids: Collection[int]) -> dict[int, set[int]]:
+    """By type, those of the symbols that run where it is called: its constructors, or those of a type above where it has none."""
+    known = scopes(index, ids)
     frontier: dict[int, set[int]] = {}
-    for sym_id in makers:
-        if (container := known[sym_id].container) is not None:
+    for sym_id in ids:
+        is_maker = known[sym_id].kind == SymbolKind.CONSTRUCTOR or known[sym_id].name == _NEW
+        if is_maker and (container := known[sym_id].container) is not None:
             frontier.setdefault(container, set()).add(sym_id)
+    found: dict[int, set[int]] = {}
     while frontier:
         for type_id, made_by in frontier.items():
-            named.setdefault(type_id, set()).update(made_by)
+            found.setdefault(type_id, set()).update(made_by)
         below: dict[int, set[int]] = {}
         for super_id, sub_id in index.rows(_BELOW_WITHOUT_CONSTRUCTOR, {"ids": sorted(frontier), "made_by": _NEW}):
-            if not frontier[super_id] <= named.get(sub_id, set()):
+            if not frontier[super_id] <= found.get(sub_id, set()):
                 below.setdefault(sub_id, set()).update(frontier[super_id])
         frontier = below
-    return named
+    return found

@@ -43,7 +43,7 @@ class UnreferencedSymbol(msgspec.Struct, kw_only=True, omit_defaults=True):
     something looks names up), built_name (code that uses getattr, mock.patch or the like has a string like it, or three methods that
     nobody names begin alike), structural (a protocol or an interface has a member of its name, and whoever has that calls what fits),
     unknown_base (its type has a base outside the workspace or an unresolved one, which may call it), handed_over (a public
-    member, which whoever is handed an object may run by its name), twin (another symbol of its name may
+    member, which whoever is handed an object may run by its name, or of a module that is handed over), twin (another symbol of its name may
     stand for it: in a base, beside it in a subclass, in the same folder under another build constraint, outside as a type that it adds
     to), subclass (its base may keep a list of what inherits from it), exported, not_read (a file
     that is not read, such as a template or a notebook of another language, seems to name it), partial_coverage (a file that may refer to

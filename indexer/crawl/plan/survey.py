@@ -29,7 +29,7 @@ from indexer.embedded import COMPONENT, form_of, rest_of, source_of
 from indexer.encoding import encoding_of
 from indexer.folders import TICK_NS, may_hold_sources
 from indexer.git_filters import is_pointer
-from indexer.languages import PYTHON
+from indexer.languages import PYTHON, record_of
 from indexer.manifests import ManifestFile, read_manifest
 from indexer.model import Skipped, SkipReason
 from indexer.patterns import matches
@@ -259,9 +259,11 @@ def _planned(path: str, language: str, content: bytes) -> PlannedDocument:
 
 
 def _words_beside(path: str, language: str, content: bytes) -> tuple[int, ...]:
-    """Words in those parts of a document that are not read: markup, doctests."""
+    """Words in those parts of a document that are not read: markup, doctests, texts of macros."""
     if form_of(path) == COMPONENT:
         return unread.words_of(path, rest_of(path, content))
+    if record_of(language).preprocessed:
+        return unread.words_of_macros(content)
     return unread.words_of_doctests(content) if language == PYTHON.name else ()
 
 

@@ -46,8 +46,11 @@ for _lookup in PYTHON.lookups:
     _BY_CALL.setdefault(_lookup.call, []).append(_lookup)
 _LAST_NAMES = frozenset(call.rpartition(".")[2].encode() for call in _BY_CALL)
 
-_NAMESPACES = {b"globals": NameUse.GLOBAL, b"vars": NameUse.MEMBER}
+_NAMESPACES = (b"globals", b"vars")
 """Calls whose result has names as keys."""
+
+_OWN_MODULE = re.compile(rb"(?:sys\.)?modules\[__name__\]|(?:importlib\.)?import_module\(__name__\)|__import__\(__name__\)")
+"""The module that this text is."""
 
 _READS_KEY = (b"get", b"pop", b"setdefault", b"__getitem__")
 _RUNS_TEXT = (b"eval", b"exec")
@@ -96,21 +99,25 @@ class Strings(Annotations):
         for lookup in lookups:
             plain = [child for child in arguments.named_children if child.kind_id != K_KEYWORD_ARGUMENT]
             of = plain[lookup.of] if 0 <= lookup.of < len(plain) else None
+            place = _Place(lookup.use, of, lookup.roles)
+            if of is not None and lookup.use is NameUse.MEMBER and _OWN_MODULE.fullmatch(of.text):
+                place = _Place(NameUse.GLOBAL, None, lookup.roles)
             for argument in _arguments(lookup, arguments, plain):
-                self.expect(argument, _Place(lookup.use, of, lookup.roles), scope, arguments.parent)
+                self.expect(argument, place, scope, arguments.parent)
 
     def namespace(self, node: Any) -> _Place | None:
         """What has names as keys: `globals()`, `vars(x)`, `x.__dict__`."""
         if node.kind_id == K_ATTRIBUTE:
             last = node.child_by_field_name("attribute")
-            return _Place(NameUse.MEMBER, node.child_by_field_name("object")) if last is not None and last.text == b"__dict__" else None
+            return _keys_of(node.child_by_field_name("object")) if last is not None and last.text == b"__dict__" else None
         if node.kind_id != K_CALL:
             return None
         function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
         if function is None or arguments is None or function.text not in _NAMESPACES:
             return None
-        first = arguments.named_children[0] if arguments.named_child_count else None
-        return _Place(_NAMESPACES[function.text], first) if first is not None or function.text == b"globals" else None
+        if function.text == b"globals":
+            return _Place(NameUse.GLOBAL, None)
+        return _keys_of(arguments.named_children[0]) if arguments.named_child_count else None
 
     def subscript(self, node: Any, scope: Scope, roles: int) -> None:
         value = node.child_by_field_name("value")
@@ -204,6 +211,11 @@ class Strings(Annotations):
             place = (of_line, self.columns.utf16(of_line, of_start))
         roles = int(taken.roles | Role.MENTION)
         self.strings.append(NamedString(line, col, end_col, name.decode("utf-8", "replace"), taken.use, roles, scope.symbol, owner, *place))
+
+
+def _keys_of(node: Any) -> _Place:
+    """What the names are those of which an expression has, as keys of its dictionary."""
+    return _Place(NameUse.GLOBAL, None) if _OWN_MODULE.fullmatch(node.text) else _Place(NameUse.MEMBER, node)
 
 
 def _arguments(lookup: Lookup, arguments: Any, plain: list[Any]) -> Iterator[Any]:

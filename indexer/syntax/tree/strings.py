@@ -26,9 +26,6 @@ _OF_ACTION = re.compile(rb"(?<=\.)%b" % _WORD)
 _TEMPLATE = "{{"
 """In place of a call, in a `Lookup`: names with a dot before them, in braces of a template."""
 
-_IN = "in"
-"""In place of a call: the operator that asks whether a value has a member."""
-
 _ARGUMENTS = ("arguments", "argument_list", "annotation_argument_list")
 _IMPORTS = ("import_statement", "export_statement", "import_spec", "preproc_include")
 
@@ -135,12 +132,6 @@ def _ways(literal: Any, by_call: Mapping[str, list[Lookup]]) -> Iterator[_Taken]
         for lookup in by_call.get("=", ()):
             yield _Taken(lookup.use, lookup.roles)
         return
-    if around.type == "binary_expression":  # `"name" in value`
-        operator, right = around.child_by_field_name("operator"), around.child_by_field_name("right")
-        if operator is not None and operator.type == _IN and right is not None and right.start_byte != literal.start_byte:
-            for lookup in by_call.get(_IN, ()):
-                yield _Taken(lookup.use, lookup.roles, _last_name(right))
-        return
     if around.type in ("argument", "annotation_argument", "element_value_pair") and around.parent is not None:
         literal, around = around, around.parent
     start: int = literal.start_byte
@@ -151,20 +142,48 @@ def _ways(literal: Any, by_call: Mapping[str, list[Lookup]]) -> Iterator[_Taken]
             for lookup in by_call.get(f"#{children[place - 2].text.decode('utf-8', 'replace')}", ()):
                 yield _Taken(lookup.use, lookup.roles)
         return
+    if around.type == "binary_expression" and (operator := around.child_by_field_name("operator")) is not None:
+        for lookup in (
+            by_call.get(f" {operator.text.decode('utf-8', 'replace')}", ()) if literal == around.child_by_field_name("left") else ()
+        ):
+            yield _Taken(lookup.use, lookup.roles, _last_name(around.child_by_field_name("right")))
+        return
+    if around.type == "literal_type":
+        yield from _in_type(around, by_call)
+        return
     if around.type not in _ARGUMENTS or around.parent is None:
         return
     call = around.parent
     function = call.child_by_field_name("function") or call.child_by_field_name("name")
     if function is None:
         return
-    called = re.split(rb"\.|->|::", function.text[-200:])[-1].strip().decode("utf-8", "replace")
+    *before, called = (part.strip().decode("utf-8", "replace") for part in re.split(rb"\.|->|::", function.text[-200:]))
     arguments = [child for child in around.named_children if "comment" not in child.type]
     position = next((number for number, child in enumerate(arguments) if child.start_byte == start), -1)
     prefix = "@" if "annotation" in call.type else ""
-    for lookup in by_call.get(prefix + called, ()):
+    named = [prefix + called, *([f"{before[-1]}.{called}"] if before else [])]
+    for lookup in (lookup for name in named for lookup in by_call.get(name, ())):
         if lookup.argument in (position, -1):
             of = arguments[lookup.of] if 0 <= lookup.of < len(arguments) else None
             yield _Taken(lookup.use, lookup.roles, _last_name(of))
+
+
+def _in_type(literal: Any, by_call: Mapping[str, list[Lookup]]) -> Iterator[_Taken]:
+    """How a type takes a name that it is given, alone or as one of several: `Omit<Options, "depth" | "width">`."""
+    given = literal
+    while given.parent is not None and given.parent.type == "union_type":
+        given = given.parent
+    arguments = given.parent
+    if arguments is None or arguments.type != "type_arguments" or arguments.parent is None:
+        return
+    name = arguments.parent.child_by_field_name("name")
+    types = [child for child in arguments.named_children if "comment" not in child.type]
+    position = next((number for number, child in enumerate(types) if child == given), -1)
+    for lookup in by_call.get(f"<{name.text.decode('utf-8', 'replace')}", ()) if name is not None else ():
+        if lookup.argument == position:
+            of = types[lookup.of] if 0 <= lookup.of < len(types) else None
+            held = of.child_by_field_name("name") if of is not None and of.type == "generic_type" else of
+            yield _Taken(lookup.use, lookup.roles, _last_name(held))
 
 
 def _inner(node: Any) -> Any:

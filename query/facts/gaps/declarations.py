@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from indexer.languages import record_of
 from query.answers.envelope import Reason
 from query.answers.paths import listed, of_paths
 from query.answers.style import count
@@ -36,7 +37,46 @@ _DECLARED = r"""
 
 
 def reasons(index: Index, uses: Uses) -> list[Reason]:
-    """One reason for all of the symbols whose declarations have users of their own."""
+    """One reason for all of the symbols whose declarations have users of their own, and one for those that a linker may take for others."""
+    return [*_declared(index, uses), *_linked(index, uses)]
+
+
+_OTHER_DEFINITIONS = """
+    SELECT s.name, d.path, used.path, count(*)
+    FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN symbol s ON s.sym_id = u.id JOIN document own ON own.doc_id = s.doc_id
+    JOIN symbol_text st ON st.sym_id = s.sym_id
+    JOIN symbol m ON m.name = s.name AND m.doc_id <> s.doc_id AND is_kind(m.kind, 'function') AND NOT has_flag(m.flags, 'external', 'local')
+    JOIN symbol_text mt ON mt.sym_id = m.sym_id
+    JOIN document d ON d.doc_id = m.doc_id AND d.language = own.language
+    JOIN refs r ON r.sym_id = m.sym_id AND NOT has_role(r.roles, 'definition')
+    JOIN document used ON used.doc_id = r.doc_id
+    WHERE is_kind(s.kind, 'function') AND s.name <> 'main' AND NOT regexp_matches(coalesce(st.signature, ''), $own)
+      AND NOT regexp_matches(coalesce(mt.signature, ''), $own) AND (used.doc_id <> m.doc_id OR contains(mt.signature, 'weak'))
+    GROUP BY ALL ORDER BY ALL
+"""
+_OWN = r"^#|\bstatic\b|\binline\b"
+"""Macros, and functions that no linker knows by their names."""
+
+
+def _linked(index: Index, uses: Uses) -> list[Reason]:
+    """A function of C of whose name another file defines one, too: which of both a program gets is told where it is linked."""
+    asked = [symbol.sym_id for symbol in uses.symbols if symbol.record.kind == "function" and _links_by_name(index, symbol.record.path)]
+    rows = index.rows(_OTHER_DEFINITIONS, {"ids": asked, "own": _OWN}) if asked else []
+    if not rows:
+        return []
+    total = sum(number for *_, number in rows)
+    names, others = sorted({f"'{name}'" for name, *_ in rows}), sorted({other for _, other, _, _ in rows})
+    detail = f"{listed(names)} is defined in {listed(others)}, too: {count(total, 'use')} of that may end here, as a linker says"
+    return [of_paths("declaration", detail, sorted({path for _, _, path, _ in rows}), total)]
+
+
+def _links_by_name(index: Index, path: str) -> bool:
+    """Whether functions of its language are known to a linker by their names alone."""
+    language = record_of(languages_of(index).get(path, ""))
+    return language.preprocessed and not language.constructs_by_type
+
+
+def _declared(index: Index, uses: Uses) -> list[Reason]:
     if not any(_CODE.search(symbol.record.path) for symbol in uses.symbols):
         return []
     if not index.keep("files of declarations", lambda: any(_DECLARATIONS.search(path) for path in languages_of(index))):

@@ -135,6 +135,15 @@ def _are_members(index: Index, uses: Uses) -> bool:
     return any(container is not None and known[container].kind != SymbolKind.MODULE for container in containers)
 
 
+def _are_of_types(index: Index, uses: Uses) -> bool:
+    """Whether one of them is a function that belongs to a type, whose objects go anywhere."""
+    sql = """
+        SELECT 1 FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN symbol s ON s.sym_id = u.id JOIN symbol c ON c.sym_id = s.container_id
+        WHERE is_type(c.kind) AND is_callable(s.kind) LIMIT 1
+    """
+    return index.row(sql, {"ids": uses.ids}) is not None
+
+
 def _of_tests(index: Index, uses: Uses) -> frozenset[str]:
     """All documents of tests, if what was asked about is defined in such; else none."""
     tests: frozenset[str] = index.keep(
@@ -165,7 +174,7 @@ def unresolved(index: Index, uses: Uses, told: Collection[str], typed: Callable[
     Args:
         told: files of which other reasons say already why. typed: makes a text that means the symbol where it is typed.
     """
-    if all(symbol.is_local for symbol in uses.symbols):
+    if all(symbol.is_local for symbol in uses.symbols) and not _are_of_types(index, uses):
         return []
     found = _possible(index, uses, {path: count for path, count in uses.scope.unresolved_in().items() if path not in told})
     if not found:

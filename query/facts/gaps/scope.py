@@ -186,7 +186,7 @@ class Scope:
     def _bound(self, symbol: Symbol) -> str:
         path = symbol.record.path
         if symbol.is_local:
-            return "" if symbol.sym_id in self._parameters else path  # `name=` in a call names a parameter
+            return "" if symbol.sym_id in self._named_elsewhere else path
         if symbol.record.exported or symbol.record.external or symbol.record.kind == "module":
             return ""
         exports = self._of(path)
@@ -199,11 +199,13 @@ class Scope:
         return ""
 
     @cached_property
-    def _parameters(self) -> frozenset[int]:
+    def _named_elsewhere(self) -> frozenset[int]:
+        """Local symbols that other files may name: parameters, as `name=` in a call, and members of types, whose objects go anywhere."""
         rows = self._index.rows(
             """
             SELECT s.sym_id FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN symbol s ON s.sym_id = u.id
-            WHERE has_flag(s.flags, 'parameter')
+            LEFT JOIN symbol c ON c.sym_id = s.container_id
+            WHERE has_flag(s.flags, 'parameter') OR is_type(c.kind)
             """,
             {"ids": [symbol.sym_id for symbol in self._symbols if symbol.is_local]},
         )

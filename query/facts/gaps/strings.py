@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from indexer.languages import record_of
@@ -16,9 +16,11 @@ from indexer.model import CALLABLE_KINDS, TYPE_KINDS, NameUse, Role, SymbolFlag,
 from query.answers.envelope import Reason
 from query.answers.paths import listed, of_paths
 from query.facts.documents import held_now
-from query.facts.gaps.uses import Uses
+from query.facts.gaps.uses import Uses, with_types
 from query.facts.index import Index
+from query.facts.scopes import Scope as Place
 from query.facts.scopes import scopes
+from query.facts.symbols import Symbol
 from query.facts.type_graph import related
 
 _WORDS = {
@@ -51,7 +53,8 @@ class _Gap(NamedTuple):
 def reasons(index: Index, uses: Uses) -> list[Reason]:
     """Why strings may name one of the symbols, one reason for each way of looking up."""
     found: dict[tuple[NameUse, str], set[tuple[str, int]]] = {}
-    for symbol in uses.symbols:
+    asked = with_types(index, uses)
+    for symbol in asked:
         for gap in _of_symbol(index, symbol.sym_id, symbol.record.name):
             calls = uses.question != "callers" or gap.roles & (Role.READ | Role.CALL)  # `hasattr` and a test's patch call nothing
             # What a file imports says nothing here: who looks a member up by its name has an object, from wherever.
@@ -59,32 +62,71 @@ def reasons(index: Index, uses: Uses) -> list[Reason]:
                 found.setdefault((gap.use, gap.name), set()).add((gap.path, gap.line))
     made = [_reason(use, name, sorted(places)) for (use, name), places in sorted(found.items())]
     if uses.question == "callers":
-        made += _read_by_name(index, uses)
-    return [*(made or _spelled(index, uses)), *_of_changed_manifests(index, uses)]
+        made += _read_by_name(index, asked)
+    made = made or _spelled(index, uses, asked)
+    return [*(made or _of_made_names(index, uses)), *_of_changed_manifests(index, uses)]
 
 
-def _spelled(index: Index, uses: Uses) -> list[Reason]:
-    """Of one symbol that nothing uses: strings that are its name. With uses it is one word among many; an empty list has to be doubted."""
+def _spelled(index: Index, uses: Uses, asked: Sequence[Symbol]) -> list[Reason]:
+    """Of one symbol that nothing uses: strings that are its name. With uses it is one word among many; an empty list has to be doubted.
+
+    Args:
+        asked: the symbol, and what it makes; the type that has a constructor stands for it.
+    """
     if len(uses.symbols) != 1:
         return []
-    symbol = uses.symbols[0]
-    scope = scopes(index, [symbol.sym_id])[symbol.sym_id]
-    paths: dict[str, None] = index.keep("documents that look up names", lambda: dict.fromkeys(path for (path,) in index.rows(_LOOKING_UP)))
-    if scope.flags & _NOT_NAMED or scope.kind not in CALLABLE_KINDS | TYPE_KINDS or symbol.record.path not in paths:
+    symbol = asked[0] if len(asked) == 1 else next((made for made in asked if made.record.symbol == asked[0].record.container), asked[0])
+    known = scopes(index, [symbol.sym_id])
+    scope = known[symbol.sym_id]
+    if _is_unnamed(scope, known) or scope.kind not in CALLABLE_KINDS | TYPE_KINDS or symbol.record.path not in _looking_up(index):
         return []
     if index.rows(_IS_USED, [symbol.sym_id]):
         return []
     read = {(gap.path, gap.line) for gap in _of_symbol(index, symbol.sym_id, symbol.record.name)}  # what they may do is known
-    name = symbol.record.name.encode("utf-8", "surrogatepass")
-    found = [
-        path
-        for path in _quoting(index, uses, name, list(paths))
-        if _others(uses.scope.text(path) or b"", name, {line for at, line in read if at == path})
-    ]
+    found = _spelling(index, uses, symbol.record.name.encode("utf-8", "surrogatepass"), read)
     if not found:
         return []
     detail = f"nothing names it, and a string is its name, which whoever gets it may look up: {listed(found)}"
     return [of_paths("string_exact", detail, found)]
+
+
+def _of_made_names(index: Index, uses: Uses) -> list[Reason]:
+    """Of one member: a name that is made is read of what has it, and somewhere a string is that name."""
+    if len(uses.symbols) != 1:
+        return []
+    symbol = uses.symbols[0]
+    known: dict[str, list[_Gap]] = index.keep("string gaps", lambda: _by_name(index))
+    gaps = [gap for gap in known.get("", ()) if gap.owner >= 0 and gap.roles & Role.READ and not gap.roles & Role.CALL]
+    if not gaps:
+        return []
+    around = scopes(index, [symbol.sym_id])
+    scope = around[symbol.sym_id]
+    if _is_unnamed(scope, around) or scope.container is None or not _is_member(scope, around):
+        return []
+    kin = related(index, scope.container)
+    places = sorted({(gap.path, gap.line) for gap in gaps if gap.owner in kin})
+    name = symbol.record.name.encode("utf-8", "surrogatepass")
+    found = _spelling(index, uses, name, set()) if places else []
+    if not found:
+        return []
+    where = listed([f"{path}:{line + 1}" for path, line in places])
+    detail = f"a string is its name ({listed(found)}), and a name that is made is looked up in what has it: {where}; look there"
+    return [of_paths("string_beginning", detail, [*found, *(path for path, _ in places if path not in found)], len(found))]
+
+
+def _spelling(index: Index, uses: Uses, name: bytes, read: Collection[tuple[str, int]]) -> list[str]:
+    """Documents with a string that is the name. `read`: path and line, 0-based, of strings of which it is known what they do."""
+    return [
+        path
+        for path in _quoting(index, uses, name, list(_looking_up(index)))
+        if _others(uses.scope.text(path) or b"", name, {line for at, line in read if at == path})
+    ]
+
+
+def _looking_up(index: Index) -> dict[str, None]:
+    """Documents of languages that find members and modules by strings, in order."""
+    paths: dict[str, None] = index.keep("documents that look up names", lambda: dict.fromkeys(path for (path,) in index.rows(_LOOKING_UP)))
+    return paths
 
 
 def _quoting(index: Index, uses: Uses, name: bytes, paths: Sequence[str]) -> list[str]:
@@ -136,10 +178,10 @@ _LOOKING_UP = "SELECT path FROM document WHERE status <> 'external' AND language
 _IS_USED = "SELECT 1 FROM refs WHERE sym_id = ? AND NOT has_role(roles, 'definition') LIMIT 1"
 
 
-def _read_by_name(index: Index, uses: Uses) -> list[Reason]:
+def _read_by_name(index: Index, symbols: Sequence[Symbol]) -> list[Reason]:
     """Strings that name one of the symbols for sure: whoever reads them has it, and may call it."""
     known: dict[int, list[tuple[str, int]]] = index.keep("read in strings", lambda: _read(index))
-    rows = sorted({place for symbol in uses.symbols for place in known.get(symbol.sym_id, ())})
+    rows = sorted({place for symbol in symbols for place in known.get(symbol.sym_id, ())})
     if not rows:
         return []
     where = listed([f"{path}:{line + 1}" for path, line in rows])
@@ -233,9 +275,9 @@ def _of_symbol(index: Index, sym_id: int, name: str) -> Iterator[_Gap]:
         return
     known_scopes = scopes(index, [sym_id])
     _, _, kind, flags, *_ = scope = known_scopes[sym_id]
-    if flags & _NOT_NAMED or kind == SymbolKind.MODULE:
+    if _is_unnamed(scope, known_scopes) or kind == SymbolKind.MODULE:
         return
-    is_member = scope.container is not None and known_scopes[scope.container].kind in TYPE_KINDS
+    is_member = _is_member(scope, known_scopes)
     kin: Collection[int | None] | None = None
     for gap in gaps:
         if not gap.name and not gap.roles & Role.CALL and not flags & SymbolFlag.PROPERTY:
@@ -257,7 +299,16 @@ def _finds_exported(language: str) -> bool:
     return grammar is not None and grammar.exports == "capital"
 
 
-_NOT_NAMED = SymbolFlag.LOCAL | SymbolFlag.PARAMETER | SymbolFlag.EXTERNAL
+def _is_member(scope: Place, around: Mapping[int, Place]) -> bool:
+    return scope.container is not None and around[scope.container].kind in TYPE_KINDS
+
+
+def _is_unnamed(scope: Place, around: Mapping[int, Place]) -> bool:
+    """Whether no string leads to a symbol; members of a local type are found as those of any other."""
+    if scope.flags & (SymbolFlag.PARAMETER | SymbolFlag.EXTERNAL):
+        return True
+    return bool(scope.flags & SymbolFlag.LOCAL) and not _is_member(scope, around)
+
 
 _FITS: dict[NameUse, Callable[[int, int, bool], bool]] = {
     NameUse.MEMBER: lambda _flags, _kind, _is_member: True,

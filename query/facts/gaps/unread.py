@@ -19,7 +19,7 @@ from query.answers.envelope import Reason
 from query.answers.paths import of_paths
 from query.facts.families import languages_of
 from query.facts.freshness import Drift
-from query.facts.gaps.uses import Uses
+from query.facts.gaps.uses import Uses, with_types
 from query.facts.index import Index
 from query.facts.symbols import Symbol, symbols_by_id
 
@@ -32,12 +32,17 @@ _MEMBERS = frozenset(kind.label for kind in (SymbolKind.METHOD, SymbolKind.PROPE
 _SENTENCES = {
     "words": ("file in a language that is not read here has the word", "files in languages that are not read here have the word"),
     "code": ("file that is not read seems to use", "files that are not read seem to use"),
+    "program": ("template of a program, which is not read, seems to use", "templates of programs, which are not read, seem to use"),
     "expressions": ("template, which is not read, uses the name", "templates, which are not read, use the name"),
     "bindings": ("component uses, in markup that is not read, the name", "components use, in markup that is not read, the name"),
     "examples": ("document has an example, which is not read, of", "documents have examples, which are not read, of"),
     "dotted": (
         "file of settings or commands has a dotted name that ends with",
         "files of settings or commands have a dotted name that ends with",
+    ),
+    "macros": (
+        "source has, in the text of a macro, which is read where it is used only, the name",
+        "sources have, in texts of macros, which are read where they are used only, the name",
     ),
     "doctests": ("source has a doctest, which is not read, of", "sources have doctests, which are not read, of"),
     "other_repository": ("file of another repository in this one seems to use", "files of other repositories in this one seem to use"),
@@ -50,14 +55,31 @@ def reasons(index: Index, uses: Uses) -> list[Reason]:
     """Files that are not read and name one of the symbols, by what they are."""
     if not _is_any(index):
         return []
-    found: dict[tuple[str, str], set[str]] = defaultdict(set)
-    for symbol in uses.symbols:
+    naming: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for symbol in with_types(index, uses):
         if symbol.is_local or not symbol.record.name.isidentifier():
             continue
         for path in _naming(index, symbol, uses.drift, shown=uses.question == "references", family=uses.family):
-            if uses.could_refer(path):
-                found[_what_of(index, path), symbol.record.name].add(path)
-    return [_reason(what, name, sorted(paths)) for (what, name), paths in sorted(found.items())]
+            if uses.could_refer(path) or _is_of_object(symbol):
+                naming[_what_of(index, path), symbol.record.name].add(path)
+    for (what, name), paths in naming.items():
+        if what == "macros":  # of parts that the build leaves out it is said why
+            paths.difference_update([path for (path,) in index.rows(_LEFT_OUT, [name])])
+    return [_reason(what, name, sorted(paths)) for (what, name), paths in sorted(naming.items()) if paths]
+
+
+_LEFT_OUT = """
+    SELECT DISTINCT d.path FROM unresolved_name u JOIN document d USING (doc_id) WHERE u.name = ? AND has_role(u.roles, 'mention')
+"""
+
+
+def _is_of_object(symbol: Symbol) -> bool:
+    """Whether it is a member of an object that is written out, which is handed over: who names it need not see where that stands."""
+    return symbol.record.kind in _MEMBERS and not symbol.record.container.endswith("#")
+
+
+def _is_macro(symbol: Symbol) -> bool:
+    return symbol.record.signature.startswith("#")
 
 
 def _naming(index: Index, symbol: Symbol, drift: Drift, *, shown: bool, family: Collection[str] = ()) -> list[str]:
@@ -67,16 +89,24 @@ def _naming(index: Index, symbol: Symbol, drift: Drift, *, shown: bool, family: 
         shown: examples in documents count, which nobody runs, and not doctests only.
         family: languages whose files may refer to it; empty for all.
     """
-    wanted = unread.wanted(symbol.record.name, owners(symbol))
+    wanted = _wanted(symbol)
     rows = index.rows("SELECT path, words FROM skipped_word WHERE list_has_any(words, $wanted::UINTEGER[])", {"wanted": sorted(wanted.any)})
     now, others = _changed(index, drift), _of_other_reasons(index)
     known = {path: frozenset(words) for path, words in rows if path not in now and path not in others} | now
-    in_pages = _runs_in_pages(family)
+    in_pages, in_macros = (
+        _runs_in_pages(family),
+        shown or _is_macro(symbol),
+    )  # what a macro runs that is used, a compiler tells, but for macros
     return sorted(
         path
         for path in (*known, *_unsearched(index))
-        if _is_named(symbol, wanted, path, known.get(path), shown=shown, in_pages=in_pages) and _may_refer(index, path, family)
+        if _is_named(symbol, wanted, path, known.get(path), shown=shown, in_pages=in_pages, in_macros=in_macros)
+        and _may_refer(index, path, family)
     )
+
+
+def _wanted(symbol: Symbol) -> unread.Wanted:
+    return unread.wanted(symbol.record.name, owners(symbol), is_member=symbol.record.kind in _MEMBERS)
 
 
 def named_in_unread(index: Index, ids: Collection[int], drift: Drift, family_of: Callable[[str], Collection[str]]) -> set[int]:
@@ -93,17 +123,22 @@ def named_in_unread(index: Index, ids: Collection[int], drift: Drift, family_of:
     everything = [*known, *_unsearched(index)]
     found: set[int] = set()
     for sym_id, symbol in symbols_by_id(index, sorted(ids)).items():
-        wanted, family = unread.wanted(symbol.record.name, owners(symbol)), family_of(symbol.record.path)
+        wanted, family = _wanted(symbol), family_of(symbol.record.path)
         in_pages = _runs_in_pages(family)
-        named = [path for path in everything if _is_named(symbol, wanted, path, known.get(path), shown=False, in_pages=in_pages)]
+        named = [
+            path for path in everything if _is_named(symbol, wanted, path, known.get(path), shown=False, in_pages=in_pages, in_macros=True)
+        ]
         if any(_may_refer(index, path, family) for path in named):
             found.add(sym_id)
     return found
 
 
-def _is_named(symbol: Symbol, wanted: unread.Wanted, path: str, words: frozenset[int] | None, *, shown: bool, in_pages: bool) -> bool:
+def _is_named(
+    symbol: Symbol, wanted: unread.Wanted, path: str, words: frozenset[int] | None, *, shown: bool, in_pages: bool, in_macros: bool
+) -> bool:
     """`words`: None for a file that was not searched, where any name may stand."""
-    return words is None or wanted.is_named(words, shown=shown, own=path == symbol.record.path, in_pages=in_pages)
+    is_own = path == symbol.record.path
+    return words is None or wanted.is_named(words, shown=shown, own=is_own, in_pages=in_pages, in_macros=in_macros)
 
 
 def _runs_in_pages(family: Collection[str]) -> bool:
@@ -132,6 +167,8 @@ def owners(symbol: Symbol) -> list[str]:
 def _what_of(index: Index, path: str) -> str:
     """The key of the sentence about a file."""
     if path in _sources(index):
+        if record_of(languages_of(index).get(path, "")).preprocessed:
+            return "macros"
         return "bindings" if unread.rule_of(path).reads == "bindings" else "doctests"
     return _ignored(index).get(path) or unread.rule_of(path).reads
 

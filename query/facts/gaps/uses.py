@@ -7,7 +7,9 @@ from typing import Literal
 
 from query.facts.freshness import Drift
 from query.facts.gaps.scope import Scope
-from query.facts.symbols import Symbol
+from query.facts.index import Index
+from query.facts.symbols import Symbol, symbols_by_id
+from query.facts.value_uses import types_made
 
 Question = Literal["callers", "references"]
 """callers: whatever may run it counts, also where nothing names it. references: what names it."""
@@ -37,3 +39,11 @@ class Uses:
     @property
     def ids(self) -> list[int]:
         return [symbol.sym_id for symbol in self.symbols]
+
+
+def with_types(index: Index, uses: Uses) -> tuple[Symbol, ...]:
+    """The symbols, and where callers are asked for the types that constructors among them make: whoever has such a type may call it."""
+    if uses.question != "callers" or not (types := types_made(index, uses.ids)):
+        return uses.symbols
+    known = symbols_by_id(index, sorted(types.keys() - set(uses.ids)))
+    return (*uses.symbols, *(known[sym_id] for sym_id in sorted(known)))
