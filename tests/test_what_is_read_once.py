@@ -6,15 +6,19 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
+from support import crawl_with_ty, write_tree
 
 from indexer.crawl.run import Crawl
+from indexer.errors import AmbiguousName, NameNotFound
 from query import api
 from query.facts import dotted, pages, scopes, symbols, type_graph
 from query.facts.documents import documents
 from query.facts.index import Index, open_index
 from query.facts.scopes import Scope
 from query.facts.symbols import symbols_by_id
+from query.surface.registry import call
 
 _BELOW = """
     WITH RECURSIVE down(id) AS (SELECT ?::INTEGER UNION SELECT t.sub_id FROM down JOIN type_edge_rev t ON t.super_id = down.id)
@@ -77,9 +81,10 @@ def test_scopes_are_those_of_the_table_and_bring_what_they_lie_in(
         while step is not None:
             assert found[step] == table[step]
             step = table[step].container
-        assert found.items() <= table.items()
+        assert opened.kept["scopes"].items() <= table.items()
     opened.kept.clear()
-    assert scopes.scopes(opened, list(table)) == table
+    scopes.scopes(opened, list(table))
+    assert opened.kept["scopes"] == table
 
 
 def test_what_is_kept_of_scopes_has_an_end(opened: Index, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -124,6 +129,56 @@ def test_documents_are_read_with_their_neighbours_and_not_among_what_was_asked(o
     first, last = min(table), max(table)
     assert {doc_id: one.path for doc_id, one in documents(opened, [last, first]).items()} == {first: table[first], last: table[last]}
     assert {doc_id: one.path for doc_id, one in documents(opened, table).items()} == table
+
+
+_KIN = {
+    "pk/__init__.py": "",
+    "pk/core.py": "class Base:\n    def run(self):\n        return 1\n\n\nclass Sub(Base):\n    def run(self):\n        return 2\n",
+    "pk/use.py": "from pk.core import Base, Sub\n\nTABLE = {'run': Base.run}\n\n\n"
+    "def go(one: Base):\n    TABLE['run'](one)\n    Sub().run()\n",
+    "tests/__init__.py": "",
+    "tests/base.py": "from pk.core import Sub\n\nclass Common:\n    def test_common(self):\n        self.assertEqual(Sub().run(), 2)\n",
+    "tests/test_a.py": "import unittest\nfrom .base import Common\n\nclass TestA(Common, unittest.TestCase):\n    pass\n",
+}
+"""Answers about these look at what lies in a class, and in what that lies."""
+
+_ASKED = {
+    "find_callers": (
+        "symbol",
+        "SELECT qualified_name FROM symbol_card WHERE is_callable(kind) AND NOT has_flag(flags, 'local') ORDER BY 1",
+    ),
+    "get_tests_for_file": ("file_path", "SELECT path FROM document WHERE status <> 'external' ORDER BY 1"),
+}
+
+
+@pytest.mark.parametrize("tool", _ASKED)
+def test_no_answer_depends_on_what_else_was_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, opened: Index, tool: str) -> None:
+    """Whether a question reads only what it asks for, or finds whatever earlier ones have read."""
+    root = write_tree(tmp_path / "kin", _KIN)
+    crawl_with_ty(root, jobs=1)
+    name, sql = _ASKED[tool]
+    with open_index(root) as small:
+        for index, every in ((small, 1), (opened, 5)):
+            alone: dict[str, bytes] = {}
+            for (value,) in index.rows(sql)[::every]:
+                index.kept.clear()
+                with monkeypatch.context() as patched:
+                    patched.setattr(scopes, "_PAGE", 1)
+                    patched.setattr("query.facts.documents._PAGE", 1)
+                    found = _encoded(index, tool, {name: value})
+                if found is not None:
+                    alone[value] = found
+            assert len(alone) > 3
+            for _ in range(2):
+                assert {value: _encoded(index, tool, {name: value}) for value in reversed(alone)} == alone
+
+
+def _encoded(index: Index, tool: str, values: dict[str, str]) -> bytes | None:
+    try:
+        answer = call(index, tool, values)
+    except (AmbiguousName, NameNotFound):
+        return None
+    return msgspec.json.encode([answer.result, answer.completeness])
 
 
 def test_a_question_asks_few_statements(opened: Index, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,7 +25,7 @@ from query.facts.documents import Document, documents
 from query.facts.extents import defined_around
 from query.facts.hierarchy import all_subtypes, overridden, reachable, subtypes
 from query.facts.index import Index
-from query.facts.scopes import Scope, holders, modules_of, scopes
+from query.facts.scopes import Scope, Scopes, holders, modules_of, scopes
 from query.facts.test_functions import (
     PythonTest,
     autouse_fixtures,
@@ -220,13 +220,13 @@ def _steps(index: Index, onward: set[int]) -> dict[int, dict[int, Step]]:
     return found
 
 
-def _to_users(index: Index, onward: set[int], known: Mapping[int, Scope]) -> tuple[list[Lead], set[int]]:
+def _to_users(index: Index, onward: set[int], known: Scopes) -> tuple[list[Lead], set[int]]:
     """To those who use the symbols, and to what is set to them outside functions; and which of the symbols are named by anybody."""
     leads: list[Lead] = []
     named: set[int] = set()
     uses = [use for use in uses_of(index, onward, dispatch=True) if use.holder >= 0]
     at = scopes(index, {use.holder for use in uses})
-    docs = documents(index, {scope.doc_id for scope in at.values()})
+    docs = documents(index, {at[use.holder].doc_id for use in uses})
     by_module = {use.holder for use in uses if at[use.holder].kind == SymbolKind.MODULE}
     defined = defined_around(index, {_place(use) for use in uses if use.relation != "import" and use.holder in by_module})
     within, prepares = scopes(index, set(defined.values())), suites(index).prepares
@@ -273,9 +273,7 @@ def _to_users_of_overridden(index: Index, fixtures: Collection[int]) -> list[Lea
     return [(sym_id, user, "reference") for sym_id, super_id in above for user in sorted(users.get(super_id, ()))]
 
 
-def _outwards(
-    index: Index, onward: set[int], known: Mapping[int, Scope], docs: Mapping[int, Document], named: Collection[int]
-) -> Iterator[Lead]:
+def _outwards(index: Index, onward: set[int], known: Scopes, docs: Mapping[int, Document], named: Collection[int]) -> Iterator[Lead]:
     """To what the symbols lie in: the module where a file runs as a test, the function around, the type of a member that nobody names.
 
     Args:
@@ -300,7 +298,7 @@ def _is_test_file(document: Document) -> bool:
     return document.is_test and record_of(document.language).runner == "file"
 
 
-def _prepared(index: Index, ids: Collection[int], known: Mapping[int, Scope], docs: Mapping[int, Document]) -> Iterator[tuple[int, int]]:
+def _prepared(index: Index, ids: Collection[int], known: Scopes, docs: Mapping[int, Document]) -> Iterator[tuple[int, int]]:
     """(what runs before or after tests, such a test): methods and functions that prepare, fixtures that nobody has to name."""
     in_class = [sym_id for sym_id in ids if known[sym_id].name in _SET_UP and docs[known[sym_id].doc_id].is_test]
     in_module = [sym_id for sym_id in ids if known[sym_id].name in _SET_UP_MODULE and docs[known[sym_id].doc_id].is_test]
@@ -364,7 +362,7 @@ def test_runs(index: Index, ids: Collection[int]) -> set[int]:
 class _Alike:
     """How names speak for a test: `test_url_for_anchor` for `url_for`, `tests/test_config.py` for `config.py`. Rare words say more."""
 
-    def __init__(self, known: Mapping[int, Scope], docs: Mapping[int, Document], tests: Collection[int]) -> None:
+    def __init__(self, known: Scopes, docs: Mapping[int, Document], tests: Collection[int]) -> None:
         self._known, self._docs = known, docs
         self._of: dict[tuple[int, bool], frozenset[str]] = {}
         seen: Counter[str] = Counter()

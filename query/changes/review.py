@@ -30,7 +30,7 @@ from query.facts.blast_radius import overrides_bound
 from query.facts.completeness import DEFINITION, Certificate, provenance
 from query.facts.documents import Document, documents
 from query.facts.index import Index
-from query.facts.scopes import Scope, around, scopes
+from query.facts.scopes import Scope, Scopes, around, scopes
 from query.facts.symbols import ids_of_monikers, symbols_by_id
 
 __all__ = ["TEST_DEPTH", "Affected", "AffectedTest", "Ask", "ChangedFile", "ChangedSymbol", "Review", "Totals", "review"]
@@ -246,7 +246,7 @@ def _records(index: Index, reach: Reach) -> Iterator[AffectedTest]:
             )
 
 
-def _of_pytest(index: Index, test: int, owner: int | None, known: Mapping[int, Scope], docs: Mapping[int, Document]) -> tuple[str, int]:
+def _of_pytest(index: Index, test: int, owner: int | None, known: Scopes, docs: Mapping[int, Document]) -> tuple[str, int]:
     """The name of a test as the owner has it, its own class or module or a class that inherits it, and where that stands."""
     at = test if owner is None or owner == known[test].container else owner
     classes = [known[step].name for step in around(index, owner) if known[step].kind in TYPE_KINDS] if owner is not None else []

@@ -9,7 +9,7 @@ from indexer.model import TYPE_KINDS, VALUE_KINDS, Evidence
 from query.facts.calls import Call, calls_of, dispatching, possible_calls_of
 from query.facts.dispatch import overriding
 from query.facts.index import Index
-from query.facts.scopes import Scope, scopes
+from query.facts.scopes import Scopes, scopes
 from query.facts.uses import CALL_EVIDENCE
 
 
@@ -78,7 +78,7 @@ def sites_of(index: Index, callers: Collection[int]) -> dict[int, list[Site]]:
     return found
 
 
-def _called(calls: Sequence[Call], known: Mapping[int, Scope]) -> list[Call]:
+def _called(calls: Sequence[Call], known: Scopes) -> list[Call]:
     """By id, which is the order of the text; a class only where none of its constructors is known."""
     constructs = any(call.evidence == Evidence.CONSTRUCTOR and known[call.other].kind not in TYPE_KINDS for call in calls)
     kept = [call for call in calls if not constructs or known[call.other].kind not in TYPE_KINDS or call.evidence == Evidence.FLOW]

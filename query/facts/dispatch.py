@@ -290,7 +290,7 @@ def taken_from_types(index: Index, members: Collection[int]) -> set[int]:
     rows = index.rows(_TAKEN, {"ids": sorted(members)}) if members else []
     places = [Place(doc_id, line, col, sym_id, sym_id) for sym_id, doc_id, line, col in rows]
     known = scopes(index, {place.callee for place in places})
-    before = _before(index, places, {scope.container for scope in known.values()}) if places else {}
+    before = _before(index, places, {known[place.callee].container for place in places}) if places else {}
     return {place.callee for place in places} - {place.callee for place in places if before.get(place) is not False}
 
 

@@ -81,7 +81,7 @@ def _numbers(index: Index, form: str, last: str) -> list[int]:
         names = {sym_id: symbol.record.qualified_name for sym_id, symbol in symbols_by_id(index, ids).items()}
     else:
         names = dict(index.rows(_WHOLE_NAMES, {"ids": ids}))
-    return [sym_id for sym_id in ids if names[sym_id] == form or names[sym_id].endswith(f".{form}")]
+    return [sym_id for sym_id in ids if (name := names.get(sym_id)) is not None and (name == form or name.endswith(f".{form}"))]
 
 
 _FEW = 12

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
-from typing import NamedTuple
+from collections.abc import Collection, Iterator
+from typing import NamedTuple, Protocol
 
 from indexer.model import CALLABLE_KINDS, SymbolFlag, SymbolKind
 from query.facts import pages
@@ -39,8 +39,16 @@ _PAGE = 256
 _MOST_KEPT = 200_000
 
 
-def scopes(index: Index, ids: Collection[int]) -> Mapping[int, Scope]:
-    """These symbols and all that they lie in, perhaps among others; what was read before is kept."""
+class Scopes(Protocol):
+    """By number what was asked for, and what that lies in. Others are in it, too, so nobody can walk through it."""
+
+    def __getitem__(self, sym_id: int, /) -> Scope: ...
+    def __contains__(self, sym_id: object, /) -> bool: ...
+    def get(self, sym_id: int, /) -> Scope | None: ...
+
+
+def scopes(index: Index, ids: Collection[int]) -> Scopes:
+    """These symbols and all that they lie in; what was read before is kept."""
     known: dict[int, Scope] = index.keep("scopes", dict)
     if len(known) > _MOST_KEPT:
         known = index.kept["scopes"] = {}

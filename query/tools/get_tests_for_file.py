@@ -152,7 +152,8 @@ def TOOL(context: Context, ask: GetTestsForFile) -> Answer[TestsForFile]:
 def _run_with(index: Index, held: Sequence[Holder], depth: int) -> list[Holder]:
     """Tests that run what these hold without using it: what prepares them runs before, and a class below a test's own runs the test."""
     steps = {item.holder: item.depth for item in reversed(held)}
-    around = {scope.container for scope in scopes(index, steps).values()}  # of a function within a test it is told beside it
+    held_in = scopes(index, steps)
+    around = {held_in[sym_id].container for sym_id in steps}  # of a function within a test it is told beside it
     further = [test for test in tests_reaching(index, steps, depth=depth).tests if not test.import_only and test.holder not in around]
     at = {test.holder: max(steps[test.via], 1) + test.distance for test in further}
     at |= {class_id: at[test] + 1 for test, class_id in inherited(index, list(at)) if class_id not in at}

@@ -142,10 +142,9 @@ def _ways(literal: Any, by_call: Mapping[str, list[Lookup]]) -> Iterator[_Taken]
             for lookup in by_call.get(f"#{children[place - 2].text.decode('utf-8', 'replace')}", ()):
                 yield _Taken(lookup.use, lookup.roles)
         return
-    if around.type == "binary_expression" and (operator := around.child_by_field_name("operator")) is not None:
-        for lookup in (
-            by_call.get(f" {operator.text.decode('utf-8', 'replace')}", ()) if literal == around.child_by_field_name("left") else ()
-        ):
+    if around.type == "binary_expression":  # `"name" in value`
+        operator, left = around.child_by_field_name("operator"), around.child_by_field_name("left")
+        for lookup in by_call.get(f" {operator.type}", ()) if operator is not None and literal == left else ():
             yield _Taken(lookup.use, lookup.roles, _last_name(around.child_by_field_name("right")))
         return
     if around.type == "literal_type":

@@ -37,19 +37,8 @@ _GIVEN_TO = re.compile(r"([\w$]+)\s*\((?:[^()]*,)?\s*$")
 _LOOKED_AT = frozenset(
     {
         *("object", "multiple", "setattr", "delattr", "getattr", "hasattr", "reload", "dir", "ismodule", "testmod"),
-        *(
-            "getsource",
-            "getfile",
-            "getmodule",
-            "getdoc",
-            "getsourcefile",
-            "assertIs",
-            "assertIsNot",
-            "assertEqual",
-            "assertIn",
-            "assertTrue",
-        ),
-        *("spyOn", "stub", "mock", "replace", "keys", "getOwnPropertyNames"),
+        *("getsource", "getfile", "getmodule", "getdoc", "getsourcefile", "keys", "getOwnPropertyNames"),
+        *("assertIs", "assertIsNot", "assertEqual", "assertIn", "assertTrue", "spyOn", "stub", "mock", "replace"),
     }
 )
 """Calls that ask a module for its text or its names, or replace a member of it for a test: none calls what it defines."""

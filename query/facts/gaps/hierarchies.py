@@ -80,7 +80,8 @@ def _fitting(index: Index, ids: Collection[int]) -> list[Reason]:
     if not found:
         return []
     known = types(index, found)
-    docs = documents(index, {scope.doc_id for scope in scopes(index, found).values()})
+    at = scopes(index, found)
+    docs = documents(index, {at[class_id].doc_id for class_id in found})
     names = listed([f"'{known[class_id].name}'" for class_id in found])
     detail = f"{names} {'has' if len(found) == 1 else 'have'} members of all its names, and may stand for it without naming it"
     return [of_paths("unlisted_subtypes", detail, sorted({doc.path for doc in docs.values()}), len(found))]

@@ -7,8 +7,6 @@ other types, so neither is an edge.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from indexer.languages import record_of
 from indexer.model import TYPE_KINDS, SymbolKind
 from query.answers.envelope import Reason
@@ -17,7 +15,7 @@ from query.answers.style import count
 from query.facts.documents import languages
 from query.facts.gaps.uses import Uses
 from query.facts.index import Index
-from query.facts.scopes import Scope, scopes
+from query.facts.scopes import Scopes, scopes
 
 CODE = "shapes"
 
@@ -51,7 +49,7 @@ _READS = """
 _MEMBERS = frozenset({SymbolKind.METHOD, SymbolKind.PROPERTY, SymbolKind.FIELD})
 
 
-def _is_of_type(known: Mapping[int, Scope], sym_id: int) -> bool:
+def _is_of_type(known: Scopes, sym_id: int) -> bool:
     container = known[sym_id].container
     return container is not None and known[container].kind in TYPE_KINDS
 

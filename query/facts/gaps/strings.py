@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from indexer.languages import record_of
@@ -19,7 +19,7 @@ from query.facts.documents import held_now
 from query.facts.gaps.uses import Uses, with_types
 from query.facts.index import Index
 from query.facts.scopes import Scope as Place
-from query.facts.scopes import scopes
+from query.facts.scopes import Scopes, scopes
 from query.facts.symbols import Symbol
 from query.facts.type_graph import related
 
@@ -299,11 +299,11 @@ def _finds_exported(language: str) -> bool:
     return grammar is not None and grammar.exports == "capital"
 
 
-def _is_member(scope: Place, around: Mapping[int, Place]) -> bool:
+def _is_member(scope: Place, around: Scopes) -> bool:
     return scope.container is not None and around[scope.container].kind in TYPE_KINDS
 
 
-def _is_unnamed(scope: Place, around: Mapping[int, Place]) -> bool:
+def _is_unnamed(scope: Place, around: Scopes) -> bool:
     """Whether no string leads to a symbol; members of a local type are found as those of any other."""
     if scope.flags & (SymbolFlag.PARAMETER | SymbolFlag.EXTERNAL):
         return True
