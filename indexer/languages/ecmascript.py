@@ -109,6 +109,7 @@ TYPESCRIPT = Language(
     points_at_texts=True,
     types_are_values=True,
     modules_are_values=True,
+    looks_at_modules=frozenset({"spyOn", "stub", "mock", "replace", "keys", "getOwnPropertyNames"}),
     binds_late=True,
     hooks=ECMASCRIPT_HOOKS,
     parameters="colon",

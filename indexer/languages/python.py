@@ -135,6 +135,13 @@ PYTHON = Language(
     type_finders=frozenset({"builtins.getattr", "builtins.globals", "builtins.vars"}),
     types_are_values=True,
     modules_are_values=True,
+    looks_at_modules=frozenset(
+        {
+            *("object", "multiple", "setattr", "delattr", "getattr", "hasattr", "reload", "dir", "ismodule", "testmod"),
+            *("getsource", "getfile", "getmodule", "getdoc", "getsourcefile", "stub", "mock", "replace"),
+            *("assertIs", "assertIsNot", "assertEqual", "assertIn", "assertTrue"),
+        }
+    ),
     parameters="keyword",
     locks=Locks(
         names=(*_MADE, "CapacityLimiter", "allocate_lock"),

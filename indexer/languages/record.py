@@ -163,6 +163,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     points_at_texts: a server's place may be a whole text: that of a module, a constructor, a signature without a name.
     types_are_values: a type's name is a value as others are: who gets it may make instances.
     modules_are_values: a module may be handed over; whoever gets it may call what it defines by name.
+    looks_at_modules: calls that ask a module for its text or its names, or replace a member of it for a test: none calls what it defines.
     binds_late: a member is looked up by its name when the program runs: a field or a type that a subtype sets anew stands in for it.
     type_finders: functions outside that give any type by its name, by qualified name.
     interfaces_alone_dispatch: a call of a member of a type that is no interface runs that member, whatever has the type in itself.
@@ -257,6 +258,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     points_at_texts: bool = False
     types_are_values: bool = False
     modules_are_values: bool = False
+    looks_at_modules: frozenset[str] = frozenset()
     binds_late: bool = False
     interfaces_alone_dispatch: bool = False
     linearises: bool = False

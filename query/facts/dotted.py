@@ -63,11 +63,11 @@ def named(index: Index, name: str) -> list[Symbol]:
 def symbols_called(index: Index, form: str, last: str) -> list[Symbol]:
     """Symbols called `last` whose qualified name is `form` or ends with it, the most used first."""
     known: dict[tuple[str, str], list[int]] = index.keep("symbols by name", dict)
-    if (form, last) not in known:
+    ids = known.get((form, last))
+    if ids is None:
         if len(known) >= _MOST_KEPT:
             known.clear()
-        known[form, last] = _numbers(index, form, last)
-    ids = known[form, last]
+        ids = known[form, last] = _numbers(index, form, last)
     symbols = symbols_by_id(index, ids)
     return [symbols[sym_id] for sym_id in ids]
 

@@ -3,10 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import NamedTuple
 
 from query.facts.documents import documents
 from query.facts.families import family_of
 from query.facts.index import Index
+
+
+class OpenName(NamedTuple):
+    """An identifier that nobody could resolve, 0-based. `roles`: a set of `Role`."""
+
+    doc_id: int
+    line: int
+    col: int
+    roles: int
+
+
+_FEW = 12
+"""So many constants are compared with in less time than a join takes to begin."""
+
+_READ = "SELECT u.doc_id, u.line, u.col, u.roles FROM unresolved_name u"
+
+
+def named(index: Index, names: Collection[str]) -> list[OpenName]:
+    """Unresolved identifiers with one of these names, in no order."""
+    if not names:
+        return []
+    if len(names) <= _FEW:
+        rows = index.rows(f"{_READ} WHERE u.name IN ({', '.join('?' * len(names))})", sorted(names))
+    else:
+        rows = index.rows(f"{_READ} JOIN (SELECT unnest($names::VARCHAR[]) AS name) n USING (name)", {"names": sorted(names)})
+    return list(map(OpenName._make, rows))
+
+
+def stars(index: Index) -> list[OpenName]:
+    """Unresolved imports of whatever there is; read once per index."""
+    known: list[OpenName] = index.keep(
+        "unresolved stars", lambda: list(map(OpenName._make, index.rows(f"{_READ} WHERE has_role(u.roles, 'star')")))
+    )
+    return known
 
 
 def unresolved_names(index: Index, symbols: Collection[tuple[int, int, str]]) -> dict[int, int]:

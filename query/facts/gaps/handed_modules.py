@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 
+from indexer.languages import record_of
+from indexer.text import utf16_to_index
 from query.answers.envelope import Reason
 from query.answers.paths import listed, of_paths
 from query.answers.style import count
@@ -17,7 +19,7 @@ from query.facts.index import Index
 from query.facts.sources import Sources
 
 _AS_VALUES = """
-    SELECT r.sym_id, d.path, r.line, r.col, has_role(r.roles, 'mention')
+    SELECT r.sym_id, d.path, d.language, r.line, r.col, has_role(r.roles, 'mention')
     FROM symbol m JOIN refs r USING (sym_id) JOIN document d ON d.doc_id = r.doc_id
     WHERE is_kind(m.kind, 'module') AND NOT has_flag(m.flags, 'external') AND r.doc_id <> m.doc_id
       AND language_has(d.language, 'modules_are_values')
@@ -34,15 +36,6 @@ _DEFINED = """
 """
 
 _GIVEN_TO = re.compile(r"([\w$]+)\s*\((?:[^()]*,)?\s*$")
-_LOOKED_AT = frozenset(
-    {
-        *("object", "multiple", "setattr", "delattr", "getattr", "hasattr", "reload", "dir", "ismodule", "testmod"),
-        *("getsource", "getfile", "getmodule", "getdoc", "getsourcefile", "keys", "getOwnPropertyNames"),
-        *("assertIs", "assertIsNot", "assertEqual", "assertIn", "assertTrue", "spyOn", "stub", "mock", "replace"),
-    }
-)
-"""Calls that ask a module for its text or its names, or replace a member of it for a test: none calls what it defines."""
-
 _MEMBER = re.compile(r"[\w$]+\s*\??\.(?!\.)")
 """Where a text is broken, nobody says that a member is taken."""
 
@@ -94,21 +87,27 @@ def _handed(index: Index) -> dict[int, list[tuple[str, int]]]:
 def _read(index: Index) -> dict[int, list[tuple[str, int]]]:
     sources = Sources(index)
     found: dict[int, list[tuple[str, int]]] = {}
-    for module, path, line, col, is_mention in index.rows(_AS_VALUES):
+    for module, path, language, line, col, is_mention in index.rows(_AS_VALUES):
         lines = sources.lines(path)
-        if lines is None or line >= len(lines) or _is_kept(lines, line, col, is_mention=is_mention):
+        looking = record_of(language).looks_at_modules
+        if lines is None or line >= len(lines) or _is_kept(lines, line, col, looking, is_mention=is_mention):
             found.setdefault(module, []).append((path, line))
     return found
 
 
-def _is_kept(lines: Sequence[bytes], line: int, col: int, *, is_mention: bool) -> bool:
-    """Whether what stands around a module's name, or the text that names its file, gives it to somebody."""
+def _is_kept(lines: Sequence[bytes], line: int, col: int, looking: Collection[str], *, is_mention: bool) -> bool:
+    """Whether what stands around a module's name, or the text that names its file, gives it to somebody.
+
+    Args:
+        col: in UTF-16, as the index has it. looking: calls that only look at a module.
+    """
     text = lines[line].decode("utf-8", "replace")
+    col = utf16_to_index(text, col)
     above = "\n".join(part.decode("utf-8", "replace") for part in lines[max(0, line - 2) : line])
     before = f"{above[-_MOST_AROUND:]}\n{text[max(0, col - _MOST_AROUND) : col]}"
     if not is_mention:
         given = _GIVEN_TO.search(before)
-        return not _MEMBER.match(text, col) and (given is None or given[1] not in _LOOKED_AT)
+        return not _MEMBER.match(text, col) and (given is None or given[1] not in looking)
     imported = _IMPORTED.search(before)
     if imported is None or _TAKEN.match(text[col : col + _MOST_AROUND]):
         return False

@@ -18,6 +18,7 @@ from query.facts.gaps.uses import Uses
 from query.facts.index import Index
 from query.facts.scopes import scopes
 from query.facts.sources import Sources
+from query.facts.unresolved_names import named, stars
 
 _MOST_LOOKED_AT = 2_000
 """Unresolved identifiers whose places are looked at, one by one; where there are more, all of them count."""
@@ -97,26 +98,16 @@ def _possible(index: Index, uses: Uses, found: Mapping[str, int]) -> Mapping[str
     asked = [path for path in found if record_of(languages.get(path, "")).imports_names]
     if not asked or sum(found[path] for path in asked) > _MOST_LOOKED_AT:
         return found
-    rows = [row for row in _unresolved_named(index, uses.scope.own_names) if row[0] in asked]
+    open_names = [*stars(index), *named(index, set(uses.scope.own_names))]
+    paths = index.documents({item.doc_id for item in open_names})
+    rows = [(path, item) for item in open_names if (path := paths[item.doc_id][0]) in asked]
     sources = Sources(index)
     possible = {
         path
-        for path, line, col, roles in rows
-        if _is_certain(roles) or not _is_another(sources.lines(path), line, col, is_member=is_member)
+        for path, item in rows
+        if _is_certain(item.roles) or not _is_another(sources.lines(path), item.line, item.col, is_member=is_member)
     }
     return {path: count for path, count in found.items() if path in possible or path not in asked}
-
-
-def _unresolved_named(index: Index, names: Collection[str]) -> list[tuple[str, int, int, int]]:
-    """Path, line, column and roles of unresolved identifiers of these names, and of all imports of whatever there is."""
-    everything = index.keep("unresolved stars", lambda: index.rows(f"{_UNRESOLVED} WHERE has_role(roles, 'star')"))
-    marks = ", ".join("?" * len(names))
-    rows = [*everything, *(index.rows(f"{_UNRESOLVED} WHERE name IN ({marks})", sorted(names)) if names else ())]
-    paths = index.documents({row[0] for row in rows})
-    return [(paths[doc_id][0], line, col, roles) for doc_id, line, col, roles in rows]
-
-
-_UNRESOLVED = "SELECT doc_id, line, col, roles FROM unresolved_name"
 
 
 def _is_certain(roles: int) -> bool:

@@ -19,6 +19,7 @@ from query.facts.families import languages_of
 from query.facts.gaps.words import alone, found_in, is_exported_below
 from query.facts.index import Index
 from query.facts.symbols import TYPES, Symbol
+from query.facts.unresolved_names import named
 
 _ES_MODULE = re.compile(rb"^(?:import|export)\b", re.MULTILINE)
 _COMMONJS = re.compile(rb"\bmodule\.exports\b|\bexports\.")
@@ -244,9 +245,7 @@ class Scope:
     def unresolved_in(self) -> dict[str, int]:
         """How many identifiers with one of the names nobody could resolve, by file."""
         if self._unresolved is None:
-            names = sorted(self.own_names)
-            sql = f"SELECT doc_id FROM unresolved_name WHERE name IN ({', '.join('?' * len(names))})"
-            counts = Counter(doc_id for (doc_id,) in self._index.rows(sql, names)) if names else Counter[int]()
+            counts = Counter(item.doc_id for item in named(self._index, self.own_names))
             known = self._index.documents(counts)
             self._unresolved = {path: count for doc_id, count in sorted(counts.items()) if self.is_visible(path := known[doc_id][0])}
         return self._unresolved

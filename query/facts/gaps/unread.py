@@ -93,10 +93,8 @@ def _naming(index: Index, symbol: Symbol, drift: Drift, *, shown: bool, family: 
     rows = index.rows("SELECT path, words FROM skipped_word WHERE list_has_any(words, $wanted::UINTEGER[])", {"wanted": sorted(wanted.any)})
     now, others = _changed(index, drift), _of_other_reasons(index)
     known = {path: frozenset(words) for path, words in rows if path not in now and path not in others} | now
-    in_pages, in_macros = (
-        _runs_in_pages(family),
-        shown or _is_macro(symbol),
-    )  # what a macro runs that is used, a compiler tells, but for macros
+    in_pages = _runs_in_pages(family)
+    in_macros = shown or _is_macro(symbol)  # what a macro that is used calls, the compiler tells, but for other macros
     return sorted(
         path
         for path in (*known, *_unsearched(index))
