@@ -16,6 +16,9 @@ _AROUND = """
     ORDER BY i.place
 """
 
+_OF_NAMES = "SELECT moniker FROM symbol WHERE name IN (SELECT unnest($names::VARCHAR[]))"
+"""What a property could be taken for has its name, whatever stands behind that in the moniker; all monikers would be too many to hold."""
+
 
 def add_properties(connection: duckdb.DuckDBPyConnection, inputs: Inputs, found: pa.Table) -> pa.ChunkedArray:
     """Fills `flow_property`; returns the sym_id of each symbol by its number, with those of the properties behind the others.
@@ -33,10 +36,10 @@ def add_properties(connection: duckdb.DuckDBPyConnection, inputs: Inputs, found:
     outer = {place: (path, moniker, qualified) for place, path, moniker, qualified in connection.execute(_AROUND).fetchall()}
     connection.unregister("incoming")
     [(last,)] = connection.execute("SELECT max(sym_id) FROM symbol").fetchall()
-    taken = {moniker for (moniker,) in connection.execute("SELECT moniker FROM symbol").fetchall()}
+    named = [(holder, name) for holder, _, name in (names.partition(".") for names in found.column("reason").to_pylist())]
+    taken = {moniker for (moniker,) in connection.execute(_OF_NAMES, {"names": sorted({name for _, name in named})}).fetchall()}
     listed: list[tuple[str, str, str, bool]] = []
-    for place, names in enumerate(found.column("reason").to_pylist()):
-        holder, _, name = names.partition(".")
+    for place, (holder, name) in enumerate(named):
         path, moniker, qualified = outer[place]
         made, is_local = _moniker(path, moniker, holder, name, taken)
         taken.add(made)
