@@ -32,6 +32,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
+import forked
+
 LSPIDX = Path(sys.executable).with_name("lspidx")
 RELAY = Path(__file__).with_name("relay.py")
 LOADED = (
@@ -41,6 +43,7 @@ LOADED = (
     *("indexer.store.lint", "indexer.cache.exchange", "indexer.cache.pack", "indexer.cache.unpack", "pyarrow.parquet", "git"),
     *("concurrent_log_handler", "portalocker", "tomllib", "packaging.requirements", "pyarrow.dataset"),
     *("indexer.prerequisites.go", "indexer.prerequisites.node", "indexer.prerequisites.rust", "indexer.servers.detect"),
+    *("indexer.crawl.worker.serve", "indexer.crawl.worker.__main__", "tree_sitter_python"),
     *("query.tools.index_status", "query.live.lazy", "query.upkeep.artifacts", "query.upkeep.doctor"),
 )
 """What most commands import on their way."""
@@ -165,6 +168,8 @@ def main(descriptor: int, listener: int, ledger: int) -> None:
     for name in LOADED:
         importlib.import_module(name)
     importlib.import_module("indexer.servers.registry").load_table()
+    importlib.import_module("indexer.crawl.process").subprocess = forked.Module  # a command forks its workers likewise
+    _read_statements()
     requests, programs = socket.socket(fileno=descriptor), socket.socket(fileno=listener)
     while True:
         ready, _, _ = select.select([requests, programs], [], [])
@@ -190,6 +195,20 @@ def main(descriptor: int, listener: int, ledger: int) -> None:
                 pass
 
 
+def _read_statements() -> None:
+    """The statements of a merge, which every command that indexes would read. With one thread a database starts none of its own."""
+    import duckdb
+
+    from indexer.store.merge import STAGES, stages
+    from indexer.store.parsed import statements
+    from indexer.store.schema import VIEWS_SQL
+
+    texts = [one.text for stage in STAGES for one in stages.statements(stage)]
+    with duckdb.connect(":memory:", config={"threads": 1}) as connection:
+        for text in (*texts, VIEWS_SQL.read_text(encoding="utf-8")):
+            statements(connection, text)
+
+
 def _watch(request: Mapping[str, Any], ledger: int | None, reply: int, *streams: int) -> NoReturn:
     """Starts the command in a child, and tells its number, then its code and what it cost; that also to the ledger, if there is one."""
     try:
@@ -200,6 +219,7 @@ def _watch(request: Mapping[str, Any], ledger: int | None, reply: int, *streams:
         for number in streams:  # who reads from the command sees the end of it
             os.close(number)
         os.write(reply, f"{pid}\n".encode())
+        _ended_or_left(pid, reply)
         _, status, used = os.wait4(pid, 0)
         spent = used.ru_utime + used.ru_stime
         if ledger is not None:
@@ -207,6 +227,17 @@ def _watch(request: Mapping[str, Any], ledger: int | None, reply: int, *streams:
         os.write(reply, json.dumps([os.waitstatus_to_exitcode(status), spent]).encode() + b"\n")
     finally:
         os._exit(0)
+
+
+def _ended_or_left(pid: int, reply: int) -> None:
+    """Waits for the end of the child, and brings it about where nobody listens any more: who has killed its relay has killed it."""
+    waits = select.poll()
+    ended = os.pidfd_open(pid)
+    waits.register(ended, select.POLLIN)
+    waits.register(reply, select.POLLRDHUP)
+    if ended not in {descriptor for descriptor, _ in waits.poll()}:
+        os.kill(pid, signal.SIGKILL)
+    os.close(ended)
 
 
 def _become(request: Mapping[str, Any], streams: Sequence[int]) -> NoReturn:
@@ -230,7 +261,7 @@ def _become(request: Mapping[str, Any], streams: Sequence[int]) -> NoReturn:
         try:
             if "module" in request:
                 words = [str(os.getppid()) if word == request["parent"] else word for word in request["words"]]
-                code = importlib.import_module(request["module"]).main(*words)
+                code = forked.entry(request["module"])(*words)
             else:
                 from query.cli import main as command
 

@@ -7,6 +7,7 @@ import gc
 import importlib
 import os
 import shutil
+import subprocess
 import tempfile
 from collections.abc import Generator, Iterator
 from pathlib import Path
@@ -22,7 +23,7 @@ from support import CORPORA, Watcher, crawl_with_ty, write_tree
 
 from indexer import user_state
 from indexer.cache import unpack
-from indexer.crawl import pool
+from indexer.crawl import pool, process
 from indexer.crawl.plan import groups
 from indexer.crawl.run import Crawl
 
@@ -47,6 +48,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     groups.find_server = toolchains.chosen(groups.find_server)
     pool.Worker.__init__ = toolchains.started(pool.Worker.__init__)
+    process.subprocess = commands.Modules  # workers are forked; those of `started_workers` are started
     machine = getattr(config, "workerinput", {}).get(MACHINE)
     config.stash[DOOR] = toolchains.make_door(
         is_quick=config.getoption("--quick"), wants_all=config.getoption("--all-servers"), whole=machine
@@ -191,6 +193,12 @@ def forked_readers(monkeypatch: pytest.MonkeyPatch) -> None:
     Those of `test_cache.py`, and of every command, are started as they are for a user.
     """
     monkeypatch.setattr(unpack, "subprocess", commands.Modules)
+
+
+@pytest.fixture
+def started_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Workers of crawls of this process are started as they are for a user: what they load and what is seen of them is theirs alone."""
+    monkeypatch.setattr(process, "subprocess", subprocess)
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import itertools
 import os
@@ -14,7 +15,6 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from typing import IO, Any
 
-_MOST_DESCRIPTORS = 512
 _LOOK_S = 0.002
 
 
@@ -41,11 +41,26 @@ def start(body: Callable[[], object]) -> int:
         os._exit(code if isinstance(code, int) else int(bool(code)))
 
 
+def entry(name: str) -> Callable[..., object]:
+    """What `python -m NAME` runs: the function `main` of the module, or of the entry of a package."""
+    module = importlib.import_module(name)
+    if hasattr(module, "__path__"):
+        module = importlib.import_module(f"{name}.__main__")
+    return module.main
+
+
 def with_streams(stdin: int, stdout: int, stderr: int) -> None:
-    """Makes these the streams of this process, and closes all else."""
+    """Makes these the streams of this process. All else leads nowhere from here on: an object that came with the fork and closes its number
+    must not close what has that number since.
+    """
     for number, descriptor in enumerate([os.dup(one) for one in (stdin, stdout, stderr)]):
         os.dup2(descriptor, number)
-    os.closerange(3, _MOST_DESCRIPTORS)
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for name in os.listdir("/proc/self/fd"):
+        if int(name) > 2 and int(name) != nowhere:
+            with contextlib.suppress(OSError):  # the folder itself, which was listed
+                os.fstat(int(name))
+                os.dup2(nowhere, int(name))
     sys.stdin, sys.stdout, sys.stderr = open(0, closefd=False), open(1, "w", closefd=False), open(2, "w", closefd=False)
 
 
@@ -98,10 +113,7 @@ class Forked:
             if "-m" in words:
                 at = words.index("-m")
                 sys.argv = words[at + 1 :]
-                module = importlib.import_module(words[at + 1])
-                if hasattr(module, "__path__"):  # a package, whose entry is a module of its own
-                    module = importlib.import_module(f"{words[at + 1]}.__main__")
-                return module.main(*words[at + 2 :])
+                return entry(words[at + 1])(*words[at + 2 :])
             sys.argv = list(itertools.dropwhile(lambda word: word.startswith("-"), words))  # Python's own options come first
             return runpy.run_path(sys.argv[0])["main"]()
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import errno
 import os
 import threading
-from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Hashable, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -20,6 +20,7 @@ from indexer.errors import Damaged, IndexUnusable, NoIndex, UnsafeIndex, UsageEr
 from indexer.store.damage import read_manifest
 from indexer.store.generations import Home, find_home
 from indexer.store.macros import expand
+from indexer.store.parsed import execute
 from indexer.store.proof import unproven
 from indexer.store.schema import SCHEMA_VERSION
 
@@ -33,6 +34,9 @@ except ImportError:  # the core module was renamed: slower to start, same answer
 
 _MEMORY_LIMIT = "1GB"
 _MAX_DOCUMENTS_AT_ONCE = 5_000
+_SHORT_ROWS, _MOST_SHORT = 32, 10_000
+"""Rows of an answer that is kept, and how many answers are: some 20 MB at most."""
+
 _DAMAGE = (duckdb.IOException, duckdb.FatalException, duckdb.InternalException, duckdb.SerializationException, duckdb.CatalogException)
 """And `duckdb.Error` itself, which a wrong checksum of a block is raised as."""
 
@@ -60,6 +64,7 @@ class Index:
             raise _damaged(generation, error) from error
         self._own.cursor = self._connection
         self.kept: dict[str, Any] = {}
+        self._short: dict[Hashable, tuple[tuple[Any, ...], ...]] = {}
         self.is_catching_up = False
         """Whether this process is making the index that follows, as answers then say of files that differ."""
         self.foreign = _unproven(generation)
@@ -109,13 +114,29 @@ class Index:
         return self.kept[name]
 
     def rows(self, sql: str, parameters: Mapping[str, Any] | Sequence[Any] | None = None) -> list[tuple[Any, ...]]:
-        """All rows of a statement; parameters by name (`$x`) or by order (`?`), numbers by their names of `indexer.store.macros`."""
+        """All rows of a statement; parameters by name (`$x`) or by order (`?`), numbers by their names of `indexer.store.macros`.
+
+        A published index never changes, so a short answer is kept: what several conditions of an answer ask alike, and several answers
+        about one symbol, is asked once.
+        """
+        asked = _hashable(sql, parameters)
+        known = self._short.get(asked) if asked is not None else None
+        if known is not None:
+            return [*known]
+        found = self._rows(sql, parameters)
+        if asked is not None and len(found) <= _SHORT_ROWS:
+            if len(self._short) >= _MOST_SHORT:
+                self._short.clear()
+            self._short[asked] = tuple(found)
+        return found
+
+    def _rows(self, sql: str, parameters: Mapping[str, Any] | Sequence[Any] | None) -> list[tuple[Any, ...]]:
         try:
-            return self.cursor().execute(expand(sql), parameters).fetchall()
+            return execute(self.cursor(), sql, parameters).fetchall()
         except duckdb.InvalidInputException as error:
             if "surrogate" not in str(error):
                 raise
-            return self.cursor().execute(expand(sql), _encodable(parameters)).fetchall()
+            return execute(self.cursor(), sql, _encodable(parameters)).fetchall()
         except duckdb.Error as error:
             if is_damage(error):
                 raise _damaged(self.generation, error) from error
@@ -209,6 +230,24 @@ def _unproven(generation: Path) -> str:
         return unproven(generation)
     except OSError as error:  # a writer has removed it meanwhile
         raise IndexUnusable(f"'{generation.name}' cannot be read: {error.strerror}; to make a new one: lspidx index") from error
+
+
+def _hashable(sql: str, parameters: Any) -> Hashable | None:
+    """What tells a statement and its parameters from others; None where they hold more than a key should."""
+    if parameters is None:
+        return sql
+    items = cast("Mapping[str, Any]", parameters).items() if isinstance(parameters, Mapping) else enumerate(cast("Sequence[Any]", parameters))
+    key: list[Hashable] = [sql]
+    for name, value in items:
+        if isinstance(value, list | tuple):
+            listed = cast("Sequence[Any]", value)
+            if len(listed) > _SHORT_ROWS or not all(isinstance(one, str | int) for one in listed):
+                return None
+            value = (type(value), *listed)
+        elif value is not None and not isinstance(value, str | int | float):
+            return None
+        key += [name, type(value), value]
+    return tuple(key)
 
 
 def is_damage(error: BaseException) -> bool:

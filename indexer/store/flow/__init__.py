@@ -23,6 +23,7 @@ from indexer.store.flow.kept import SCHEMA, Keeper, table_of
 from indexer.store.flow.named_properties import add_properties
 from indexer.store.flow.program import ECMASCRIPT, PYTHON, load
 from indexer.store.flow.rows import solve
+from indexer.store.parsed import execute
 
 __all__ = ["Keeper", "follow"]
 
@@ -50,7 +51,7 @@ def follow(connection: duckdb.DuckDBPyConnection, keeper: Keeper | None = None, 
     Returns:
         The number of rows of each.
     """
-    connection.execute(";".join(f"CREATE TEMP TABLE {name} ({_declared(columns)})" for name, (_, columns) in _TABLES.items()))
+    execute(connection, ";".join(f"CREATE TEMP TABLE {name} ({_declared(columns)})" for name, (_, columns) in _TABLES.items()))
     inputs = read_inputs(connection) if may_flow else None
     if inputs is None:
         return dict.fromkeys(_TABLES, 0)
@@ -68,7 +69,7 @@ def follow(connection: duckdb.DuckDBPyConnection, keeper: Keeper | None = None, 
         for name, (what, made) in _TABLES.items():
             if counts[what] and what != "property":
                 read = ", ".join(made).replace("end_col", "col + width")
-                connection.execute(f"INSERT INTO {name} SELECT {read} FROM incoming WHERE what = '{what}'")
+                execute(connection, f"INSERT INTO {name} SELECT {read} FROM incoming WHERE what = '{what}'")
         connection.unregister("incoming")
     return {name: counts[what] for name, (what, _) in _TABLES.items()}
 

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from indexer.model import Flow
 from indexer.store.macros import expand
+from indexer.store.parsed import execute
 
 _AT_IDENTIFIERS = (
     Flow.NAME,
@@ -105,8 +106,8 @@ def read_inputs(connection: duckdb.DuckDBPyConnection) -> Inputs | None:
     rows = connection.sql(_ROWS).to_arrow_table()
     if not rows.num_rows:
         return None
-    connection.execute(_FOUND_THERE)
-    connection.execute(expand(_NUMBERED))
+    execute(connection, _FOUND_THERE)
+    execute(connection, _NUMBERED)
     meanings, symbols, modules, bases = (
         connection.sql(expand(query)).to_arrow_table() for query in (_MEANINGS, _SYMBOLS, _MODULES, _BASES)
     )

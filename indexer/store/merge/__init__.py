@@ -27,8 +27,8 @@ from indexer.model import SIGNS, Evidence, NameUse, Operation, Role, Skipped, Sy
 from indexer.monikers import package_prefix, place_descriptors
 from indexer.store.facts import HEADER, TABLES, TARGETS, DocumentFacts
 from indexer.store.flow import Keeper, follow
-from indexer.store.macros import expand
 from indexer.store.merge.stages import Stages
+from indexer.store.parsed import execute
 from indexer.store.schema import SCHEMA_VERSION, VIEWS_SQL
 from indexer.store.shard import write_shard
 
@@ -266,7 +266,7 @@ def build(
         merge_facts(connection, keeper, rows=rows)
         _add_labels(connection)
         _add_surroundings(connection, around)
-        connection.execute(expand(VIEWS_SQL.read_text(encoding="utf-8")))
+        execute(connection, VIEWS_SQL.read_text(encoding="utf-8"))
         counts, resolution = _counts(connection), _resolution(connection)
         settled = connection.sql(f"SELECT owner, {', '.join(TARGETS)} FROM {_SETTLED} ORDER BY owner, ordinal").to_arrow_table()
         connection.execute("COMMIT")
@@ -421,7 +421,7 @@ def _counts(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
         "unresolved_imports": "unresolved_import",
     }
     # One statement for each: to plan all of them as one takes ten times as long.
-    rows = {name: connection.execute(expand(f"SELECT count(*) FROM {what}")).fetchall() for name, what in counted.items()}
+    rows = {name: execute(connection, f"SELECT count(*) FROM {what}").fetchall() for name, what in counted.items()}
     by_limit = "SELECT split_part(reason, ':', 1), count(DISTINCT doc_id) FROM document_coverage WHERE is_cut(reason) GROUP BY 1 ORDER BY 1"
-    cut = connection.execute(expand(by_limit))
+    cut = execute(connection, by_limit)
     return {name: number for name, [(number,)] in rows.items()} | dict(cut.fetchall())

@@ -26,7 +26,7 @@ import duckdb
 
 from indexer.errors import Bug
 from indexer.store.facts import FLAG, I32, LINES, TABLES, TEXT, U8, U16, U64
-from indexer.store.macros import expand
+from indexer.store.parsed import execute
 
 _END = re.compile(r"^(?!\s*--)[^\n]*;[ ]*$", re.MULTILINE)
 _NEEDS = re.compile(r"^-- Needs: (?P<needs>[^.]*)\.(?: Else: (?P<columns>.*))?", re.DOTALL)
@@ -118,10 +118,10 @@ class Stages:
     def prepare(self, words: frozenset[str]) -> None:
         """Makes what a statement with these words reads and what was left for later."""
         for name in self._later.keys() & words:
-            self._connection.execute(self._later.pop(name))
+            execute(self._connection, self._later.pop(name))
 
     def _run(self, one: Statement) -> None:
-        result = self._connection.execute(expand(one.text))
+        result = execute(self._connection, one.text)
         if one.makes or one.text.startswith("INSERT"):
             row = result.fetchone()
             if row is not None:
@@ -135,4 +135,4 @@ class Stages:
         if one.is_temporary:
             self._later[one.changes] = made
         else:
-            self._connection.execute(made)
+            execute(self._connection, made)
