@@ -34,8 +34,8 @@ except ImportError:  # the core module was renamed: slower to start, same answer
 
 _MEMORY_LIMIT = "1GB"
 _MAX_DOCUMENTS_AT_ONCE = 5_000
-_SHORT_ROWS, _MOST_SHORT = 32, 10_000
-"""Rows of an answer that is kept, and how many answers are: some 20 MB at most."""
+_SHORT_ROWS, _MOST_SHORT = 32, 4_000
+"""Rows of an answer that is kept, and how many answers are kept."""
 
 _DAMAGE = (duckdb.IOException, duckdb.FatalException, duckdb.InternalException, duckdb.SerializationException, duckdb.CatalogException)
 """And `duckdb.Error` itself, which a wrong checksum of a block is raised as."""
@@ -236,12 +236,14 @@ def _hashable(sql: str, parameters: Any) -> Hashable | None:
     """What tells a statement and its parameters from others; None where they hold more than a key should."""
     if parameters is None:
         return sql
-    items = cast("Mapping[str, Any]", parameters).items() if isinstance(parameters, Mapping) else enumerate(cast("Sequence[Any]", parameters))
+    items = (
+        cast("Mapping[str, Any]", parameters).items() if isinstance(parameters, Mapping) else enumerate(cast("Sequence[Any]", parameters))
+    )
     key: list[Hashable] = [sql]
     for name, value in items:
         if isinstance(value, list | tuple):
             listed = cast("Sequence[Any]", value)
-            if len(listed) > _SHORT_ROWS or not all(isinstance(one, str | int) for one in listed):
+            if len(listed) > _SHORT_ROWS or not all(type(one) in (str, int) for one in listed):
                 return None
             value = (type(value), *listed)
         elif value is not None and not isinstance(value, str | int | float):
