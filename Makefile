@@ -23,7 +23,7 @@ SIDE_BY_SIDE ?= -n $(PROCESSES) --dist loadfile --no-loadscope-reorder
 ASK := $(BIN)/lspidx -C $(DEMO)/$(DJANGO)/django
 
 .DEFAULT_GOAL := help
-.PHONY: help setup toolchains servers object-store demo-index demo quick quick-tests test costs kills fuzz moving check cache-check format lint types page-check bench bench-quick bench-changes bench-traces bench-increments bench-moving bench-renames bench-live bench-agents bench-clones bench-completeness self docs book cache golden clean
+.PHONY: help setup toolchains servers object-store demo-index demo quick quick-tests quick-types test costs kills fuzz moving check cache-check format lint types page-check bench bench-quick bench-changes bench-traces bench-increments bench-moving bench-renames bench-live bench-agents bench-clones bench-completeness self docs book cache golden clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -72,8 +72,8 @@ fuzz: $(STAMP) ## damage 2,000 files below .lspidx, one at a time, then 1,000 ar
 moving: $(STAMP) ## edit small packages in 1,000 random turns and ask after each, and print what became of it (about 25 minutes of processor)
 	LSPIDX_INTERLEAVINGS=1000 $(BIN)/python -m pytest tests/test_interleavings.py -s
 
-quick: $(STAMP) ## style, layers, types and the tests that need no toolchain, no server but ty and no download, and are cheap (a minute)
-	@$(MAKE) --no-print-directory --jobs 3 --keep-going --output-sync=target lint types quick-tests
+quick: $(STAMP) ## style, layers, types of what has changed and the tests that need no toolchain, no server but ty and no download, and are cheap (a minute)
+	@$(MAKE) --no-print-directory --jobs 3 --keep-going --output-sync=target lint quick-types quick-tests
 
 # In one process: the check of the types takes the other processor, and each process more would import all tests once more.
 quick-tests: $(STAMP)
@@ -82,8 +82,8 @@ quick-tests: $(STAMP)
 test: demo-index servers object-store ## run every test: behaviour, real servers, README, style, types, layers (TEST_FLAGS=--all-servers: none left out)
 	$(BIN)/python -m pytest $(SIDE_BY_SIDE) $(TEST_FLAGS)
 
-costs: demo-index servers object-store ## every test, one after the other, and what each costs to tests/costs.json, by which `make quick` chooses
-	$(BIN)/python -m pytest --write-costs $(TEST_FLAGS)
+costs: demo-index servers object-store ## every test, and what each costs to tests/costs.json, by which `make quick` chooses (on a machine that does nothing else)
+	$(BIN)/python -m pytest $(SIDE_BY_SIDE) --write-costs $(TEST_FLAGS)
 
 check: test cache-check ## what must pass before a change is handed in
 
@@ -101,6 +101,9 @@ lint: $(STAMP) ## style and layers only
 
 types: $(STAMP) ## types only
 	$(BIN)/basedpyright
+
+quick-types: $(STAMP)
+	@$(BIN)/python -m ci.types
 
 page-check: $(STAMP) ## the report's page and the pages of an index in Chromium (needs it and npm); screenshots are left in .pages
 	$(BIN)/python -m pytest tests/page_check.py

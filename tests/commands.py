@@ -33,6 +33,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import forked
+import go_caches
 
 LSPIDX = Path(sys.executable).with_name("lspidx")
 RELAY = Path(__file__).with_name("relay.py")
@@ -169,6 +170,7 @@ def main(descriptor: int, listener: int, ledger: int) -> None:
         importlib.import_module(name)
     importlib.import_module("indexer.servers.registry").load_table()
     importlib.import_module("indexer.crawl.process").subprocess = forked.Module  # a command forks its workers likewise
+    go_caches.share()
     _read_statements()
     requests, programs = socket.socket(fileno=descriptor), socket.socket(fileno=listener)
     while True:

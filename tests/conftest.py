@@ -16,6 +16,7 @@ from typing import Any
 import commands
 import costs
 import duckdb
+import go_caches
 import hypothesis
 import pytest
 import toolchains
@@ -48,6 +49,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     groups.find_server = toolchains.chosen(groups.find_server)
     pool.Worker.__init__ = toolchains.started(pool.Worker.__init__)
+    go_caches.share()
     process.subprocess = commands.Modules  # workers are forked; those of `started_workers` are started
     machine = getattr(config, "workerinput", {}).get(MACHINE)
     config.stash[DOOR] = toolchains.make_door(
