@@ -28,7 +28,7 @@ from forked import Module, start, with_streams
 from support import VIEWS, Watcher, fake_server, write_tree
 
 from indexer.config import load_config
-from indexer.crawl import pool
+from indexer.crawl import process as workers
 from indexer.crawl.plan import groups, recipe
 from indexer.crawl.run import crawl
 from indexer.drive import process
@@ -127,7 +127,7 @@ def make_seeds(folder: Path, patch: Callable[[object, str, object], None]) -> li
     """A finished index (with two generations, an index of an older commit, a skill, remembered flags), and a run that was cut off."""
     found = fake_server("good", folder / "pids")
     patch(groups, "find_server", lambda name, avoid=(): found)
-    patch(pool, "subprocess", Module)
+    patch(workers, "subprocess", Module)
     patch(process, "subprocess", Module)
     recipe.code_digest()
     recipe.versions("tree-sitter", "pygments")

@@ -34,6 +34,8 @@ EDITS = int(os.environ.get("LSPIDX_KEPT_EDITS", "5"))
 
 SEED = int(os.environ.get("LSPIDX_KEPT_SEED", "1"))
 
+pytestmark = pytest.mark.usefixtures("started_workers")  # they are found by their command line
+
 
 GOES_ON: dict[str, set[str]] = {"python": {"ahead"}, "go": {"stays"}, "typescript": set()}
 """What becomes of the server of each language; that of TypeScript is a new one each time, for it reads what is below node_modules."""
