@@ -300,7 +300,7 @@ class Flow(IntEnum):
     LAMBDA = 10  # takes parameters, and (0) the result
     COLLECTION = 11  # takes elements (0), by place
     ITERATE = 12  # an element of what it takes (0)
-    ENTER_CONTEXT = 13  # what `with` gives of what it takes (0); `part` is 1 if `async`
+    ENTER_CONTEXT = 13  # what `with` gives of what it takes (0); `key` says `async` where it is that
     RETURN = 14  # of the body around; takes (0) the value
     YIELD = 15
     YIELD_FROM = 16

@@ -205,7 +205,7 @@ class Builder(Decorating):
 
     def enter_context(self, row: int) -> None:
         for source in self._nodes(row, 0):
-            library.enter(self._solver, source, row, row, is_async=self._program.part[row] == 1)
+            library.enter(self._solver, source, row, row, is_async=bool(self._program.key[row]))
 
     def caught(self, row: int) -> None:
         """Tuples may hold tuples, and a variable that adds to what it holds makes one that holds itself, so none is walked into here: what
