@@ -40,6 +40,10 @@ def call(solver: Solver, site: Site, value: int) -> None:
             handler(solver, site)
     elif sort == Sort.GETTER:
         standard.attribute_getter(solver, site, first)
+    elif sort == Sort.FIELDS:
+        standard.named_fields(solver, site, first)
+    elif sort == Sort.REGISTER:
+        standard.register(solver, site, first)
     elif sort == Sort.CONTAINER:  # a weak reference: containers are not called
         solver.graph.copy(solver.all_of(value), site.result)
     elif sort == Sort.COPIED:
@@ -76,6 +80,8 @@ def run_function(solver: Solver, site: Site, sym_id: int, receiver: int | None, 
             _give_back(solver, site, signature, receiver, place)
         if sym_id in solver.lookups or sym_id in solver.wrappers:
             named.passed(solver, site, sym_id, signature, receiver)
+    if sym_id in solver.instead:
+        standard.run_instead(solver, site, sym_id)
     solver.graph.copy(solver.result(sym_id), site.result)
 
 

@@ -252,6 +252,8 @@ class Builder(Decorating):
         made = solver.container(("yields", function))
         solver.graph.copy(solver.yields(function), solver.slot(made, ""))
         solver.graph.put(solver.result(function), made)
+        if program.kind[row] == Flow.YIELD:
+            solver.graph.copy(solver.sent(made), row)
         for child in self.taken(row, 0):
             if program.kind[row] == Flow.YIELD:
                 solver.graph.copy(self._at(child), solver.yields(function))

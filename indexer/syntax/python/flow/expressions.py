@@ -64,6 +64,9 @@ _BY_KEY_FIRST = frozenset((b"get", b"pop", b"setdefault", b"parametrize"))
 _HOLDING = b"partial"
 """How functions are called that hold arguments back: also what has no row of its own is one of them."""
 
+_NAMING = b"namedtuple"
+"""How functions are called that are given several names in one text."""
+
 _NO_NAME = "n"
 """A constant that takes the place of an argument and is none that values are followed of."""
 
@@ -244,7 +247,7 @@ class Expressions(Rows):
                 self._value(next(iter(argument.named_children), None), row, Handed.ALL_NAMED)
             elif kind != K_COMMENT:
                 part = Handed.ARGUMENT + min(place, 899)
-                if kind == K_STRING and (name := constant(argument)) and name[1:].isidentifier():
+                if kind == K_STRING and (name := constant(argument)) and (name[1:].isidentifier() or function.text.endswith(_NAMING)):
                     if name != told:
                         self._row(Flow.CONSTANT, row, part, None, name)
                 elif counts and (kind in PLAIN or kind == K_STRING):
