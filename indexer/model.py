@@ -336,6 +336,7 @@ class Handed:
     BASE = 1_200  # and up
     RESULT = 1_300  # of a function: a class that its annotation declares the result to be of
     METACLASS = 1_301  # of a class
+    EVERY = 1_302  # a parameter that nobody declares, which has all that a function is given: `arguments` of ECMAScript
 
 
 class Via(IntEnum):

@@ -204,6 +204,12 @@ def assign(solver: Solver, site: Site, signature: Signature, receiver: int | Non
     by_name = {name: node for name, part, node in signature.parameters if part in (Handed.BY_PLACE, Handed.BY_NAME)}
     rest = next((node for _, part, node in signature.parameters if part == Handed.ALL), None)
     others = next((node for _, part, node in signature.parameters if part == Handed.ALL_NAMED), None)
+    every = next((node for _, part, node in signature.parameters if part == Handed.EVERY), None)
+    if every is not None:
+        for place, source in enumerate(site.given):
+            graph.copy(source, solver.slot(solver.container(("rest", every)), f"i{place}"))
+        for place, source in site.spread:
+            _spread(solver, source, place, [], every)
 
     def target(place: int) -> int | None:
         if place < len(by_place):

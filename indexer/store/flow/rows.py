@@ -273,7 +273,7 @@ class Builder(Decorating):
                 solver.graph.copy(child, solver.symbol(sym_id))
             for fixture in program.filled.get(child, ()):
                 solver.graph.copy(solver.yields(fixture) if fixture in self._generators else solver.result(fixture), child)
-            if part == Handed.ALL:
+            if part in (Handed.ALL, Handed.EVERY):
                 solver.graph.put(child, solver.container(("rest", child)))
             elif part == Handed.ALL_NAMED:
                 rest = solver.container(("others", child), is_mapping=True)
