@@ -176,7 +176,7 @@ def _named_tuple(solver: Solver, site: Site) -> None:
 
 
 def named_fields(solver: Solver, site: Site, made: int) -> None:
-    """What `namedtuple` made is called: an object of no class of the workspace, with what it is given by place and by the names of fields."""
+    """What `namedtuple` made is called: it makes an object of no class of the workspace, whose items are taken by place and by name."""
     record = collected(solver, site)
     solver.spaces.add(record)
     for place, source in enumerate(site.given):
