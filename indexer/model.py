@@ -300,7 +300,7 @@ class Flow(IntEnum):
     LAMBDA = 10  # takes parameters, and (0) the result
     COLLECTION = 11  # takes elements (0), by place
     ITERATE = 12  # an element of what it takes (0)
-    ENTER_CONTEXT = 13  # what `with` gives of what it takes (0); `part` is 1 if `async`
+    ENTER_CONTEXT = 13  # what `with` gives of what it takes (0); `key` says `async` where it is that
     RETURN = 14  # of the body around; takes (0) the value
     YIELD = 15
     YIELD_FROM = 16
@@ -334,8 +334,8 @@ class Handed:
     AS_KEY, NAMED = 1_006, 1_007  # of a mapping; the name of a property, or of an argument, which is no value
     DECORATOR = 1_100  # and up, as they are written
     BASE = 1_200  # and up
-    RESULT = 1_300  # of a function: a class that its annotation declares the result to be of
-    METACLASS = 1_301  # of a class
+    RESULT, METACLASS = 1_300, 1_301  # of a function: a class that its annotation declares the result to be of; of a class
+    EVERY = 1_302  # a parameter that nobody declares, which has all that a function is given: `arguments` of ECMAScript
 
 
 class Via(IntEnum):

@@ -190,6 +190,8 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     says_implementations: the text shows which members implement an interface (flag `implements`); no interface asks for others.
     open_types: a regex of the names of types outside that any value may have: interfaces, what is not known.
     open_files: ends of paths of the standard library's files that define such.
+    library_files: a regex of URIs of the library's own files, whose names a file that is no module may take for itself.
+    library_names: a regex of monikers of what these files give to every file by its name.
     function_types: a regex of how a type is declared whose values are functions, where a loop over a function calls it.
     closed_values: a regex of what a variable or a function is declared as whose value or result is a number, a text or the like.
     fields_stand_first: an object has the fields of its classes itself, so that reading one runs no accessor of a class below.
@@ -283,6 +285,8 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     says_implementations: bool = False
     open_types: str = ""
     open_files: tuple[str, ...] = ()
+    library_files: str = ""
+    library_names: str = ""
     closed_results: str = ""
     closed_values: str = ""
     function_types: str = ""

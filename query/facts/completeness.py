@@ -25,6 +25,7 @@ from query.facts.gaps import (
     escapes,
     handed_modules,
     hierarchies,
+    library_names,
     modules,
     nameless,
     names,
@@ -62,6 +63,7 @@ _CONDITIONS: tuple[Callable[[Index, Uses], list[Reason]], ...] = (
     shapes.reasons,
     declarations.reasons,
     strings.reasons,
+    library_names.reasons,
 )
 """What is asked for gaps when uses are asked for; each is the `reasons` of a module of `query.facts.gaps`."""
 

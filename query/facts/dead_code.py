@@ -11,7 +11,7 @@ from query.facts.built_names import families, is_of, literals
 from query.facts.documents import documents
 from query.facts.families import family_of
 from query.facts.freshness import Drift
-from query.facts.gaps import handed_modules
+from query.facts.gaps import handed_modules, library_names
 from query.facts.gaps.strings import with_gaps
 from query.facts.gaps.unread import named_in_unread
 from query.facts.index import Index
@@ -73,7 +73,7 @@ def dead_code(index: Index, wanted: Wanted, *, drift: Drift, uncertain: Callable
         "built_name": _with_built_names(index, found),
         "string": with_gaps(index, [(candidate.sym_id, candidate.name) for candidate in found]),
         "structural": fitting_by_structure(index, ids),
-        "twin": with_twins(index, ids),
+        "twin": with_twins(index, ids) | _named_as_library(index, found),
         "subclass": with_listed_base(index, ids),
         "unknown_base": _with_unknown_bases(index, found),
         "handed_over": _public_members(index, found) | handed_modules.concerned(index, ids),
@@ -120,6 +120,14 @@ def _with_built_names(index: Index, found: Sequence[Candidate]) -> set[int]:
         for candidate in of_python
         if strings.fit(candidate.name) or (candidate.kind == SymbolKind.METHOD and is_of(candidate.name, built))
     }
+
+
+def _named_as_library(index: Index, found: Sequence[Candidate]) -> set[int]:
+    """Those with a name of their language's library that is used somewhere: by scripts, which may be loaded together."""
+    docs = documents(index, {candidate.doc_id for candidate in found})
+    named = [(docs[candidate.doc_id].language, candidate.name) for candidate in found]
+    concerned = library_names.concerned(index, named)
+    return {candidate.sym_id for candidate, pair in zip(found, named, strict=True) if pair in concerned}
 
 
 def _public_members(index: Index, found: Sequence[Candidate]) -> set[int]:

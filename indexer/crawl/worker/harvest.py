@@ -13,7 +13,7 @@ from typing import Protocol
 from indexer import monikers
 from indexer.crawl import methods
 from indexer.crawl.units import PlannedDocument
-from indexer.crawl.worker import nameless, unparsed, unwritten
+from indexer.crawl.worker import nameless, own_names, unparsed, unwritten
 from indexer.crawl.worker.adoption import adopt_kinds, adopt_symbols, discover
 from indexer.languages import record_of
 from indexer.lsp.decode import Diagnostic, DocumentSymbol, Range, Target
@@ -131,6 +131,8 @@ def harvest(document: PlannedDocument, path: str, syntax: Syntax, answers: Answe
     if record_of(document.language).is_included:
         unparsed.drop(syntax, answers.definitions, path, answers.inactive)
         unparsed.mark(syntax, unparsed.LeftOut(answers.inactive))
+    if library_files := record_of(document.language).library_files:
+        own_names.prefer(syntax, answers.definitions, path, library_files)
     if syntax.discovers:
         discover(syntax, answers.definitions, path)
     adopt_kinds(syntax, answers.symbols)

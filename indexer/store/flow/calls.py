@@ -40,6 +40,10 @@ def call(solver: Solver, site: Site, value: int) -> None:
             handler(solver, site)
     elif sort == Sort.GETTER:
         standard.attribute_getter(solver, site, first)
+    elif sort == Sort.FIELDS:
+        standard.named_fields(solver, site, first)
+    elif sort == Sort.REGISTER:
+        standard.register(solver, site, first)
     elif sort == Sort.CONTAINER:  # a weak reference: containers are not called
         solver.graph.copy(solver.all_of(value), site.result)
     elif sort == Sort.COPIED:
@@ -76,6 +80,8 @@ def run_function(solver: Solver, site: Site, sym_id: int, receiver: int | None, 
             _give_back(solver, site, signature, receiver, place)
         if sym_id in solver.lookups or sym_id in solver.wrappers:
             named.passed(solver, site, sym_id, signature, receiver)
+    if sym_id in solver.instead:
+        standard.run_instead(solver, site, sym_id)
     solver.graph.copy(solver.result(sym_id), site.result)
 
 
@@ -198,6 +204,12 @@ def assign(solver: Solver, site: Site, signature: Signature, receiver: int | Non
     by_name = {name: node for name, part, node in signature.parameters if part in (Handed.BY_PLACE, Handed.BY_NAME)}
     rest = next((node for _, part, node in signature.parameters if part == Handed.ALL), None)
     others = next((node for _, part, node in signature.parameters if part == Handed.ALL_NAMED), None)
+    every = next((node for _, part, node in signature.parameters if part == Handed.EVERY), None)
+    if every is not None:
+        for place, source in enumerate(site.given):
+            graph.copy(source, solver.slot(solver.container(("rest", every)), f"i{place}"))
+        for place, source in site.spread:
+            _spread(solver, source, place, [], every)
 
     def target(place: int) -> int | None:
         if place < len(by_place):

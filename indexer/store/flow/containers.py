@@ -49,6 +49,12 @@ def _set_default(solver: Solver, site: Site, container: int) -> None:
     _get(solver, site, container)
 
 
+def _send(solver: Solver, site: Site, container: int) -> None:
+    for source in site.given[:1]:
+        solver.graph.copy(source, solver.sent(container))
+    solver.graph.copy(solver.all_of(container), site.result)
+
+
 def _values(solver: Solver, site: Site, container: int) -> None:
     solver.graph.copy(solver.all_of(container), solver.slot(collected(solver, site), ""))
 
@@ -74,6 +80,7 @@ _METHODS: dict[str, Callable[[Solver, Site, int], None]] = {
     "update": _update,
     **dict.fromkeys(("get", "pop", "popleft"), _get),
     "setdefault": _set_default,
+    "send": _send,
     "values": _values,
     "items": _items,
     "keys": _keys,

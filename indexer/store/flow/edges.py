@@ -177,8 +177,10 @@ def _is_new(solver: Solver, row: int, sym_id: int, via: Via) -> bool:
     if program.is_outside(sym_id) or program.kind[row] not in (Flow.NAME, Flow.ATTRIBUTE, Flow.GLOBAL):
         return not program.is_outside(sym_id)
     means = [meant for meant in program.means.get(row, ()) if not _is_call_of_callable(program, meant)]
-    if sym_id in means or (row in program.typed and via == Via.NONE and program.kind[row] == Flow.ATTRIBUTE):
+    if sym_id in means:
         return False
+    if row in program.typed and via == Via.NONE and program.kind[row] == Flow.ATTRIBUTE:
+        return _is_held(solver, sym_id, means)
     if via != Via.NONE or any(meant in solver.remade for meant in means):
         return True
     is_whole = any(_is_whole(solver, meant) for meant in means)
@@ -188,6 +190,19 @@ def _is_new(solver: Solver, row: int, sym_id: int, via: Via) -> bool:
 def _is_call_of_callable(program: Program, sym_id: int) -> bool:
     """`MethodType.__call__` and the like, which the server names where an object of theirs is called: it says nothing of what runs."""
     return program.is_outside(sym_id) and program.names[sym_id] == "__call__"
+
+
+def _is_held(solver: Solver, sym_id: int, means: Sequence[int]) -> bool:
+    """Whether the text sets an attribute to a function, of whose values the server has named others by the type of the first."""
+    values = solver.values
+    for holder in filter(solver.program.holds, means):
+        for value in solver.graph.values(solver.symbol(holder)):
+            sort, first, _ = values[value]
+            if sort == Sort.BOUND:
+                sort, first, _ = values[first]
+            if sort == Sort.FUNCTION and first == sym_id:
+                return True
+    return False
 
 
 def _is_beside(program: Program, row: int, sym_id: int) -> bool:

@@ -413,7 +413,7 @@ FUNCTIONS: dict[str, _Handler] = {
     "typing.cast": handed_on(1),
     "functools.wraps": _unchanged,
     "functools.update_wrapper": handed_on(0),
-    **dict.fromkeys(("functools.cache", "functools.lru_cache", "functools.singledispatch"), _decorator),
+    **dict.fromkeys(("functools.cache", "functools.lru_cache"), _decorator),
     **dict.fromkeys(("typing.final", "typing.override", "abc.abstractmethod"), _decorator),
     **dict.fromkeys(("contextlib.contextmanager", "contextlib.asynccontextmanager"), _manager),
     "builtins.staticmethod": _static,

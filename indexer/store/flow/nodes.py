@@ -32,6 +32,7 @@ class Nodes:
         self._slots: dict[int, dict[str, int]] = {}
         self._any_slot: dict[int, int] = {}
         self._keys: dict[int, int] = {}
+        self._sent: dict[int, int] = {}
         self._containers: dict[object, int] = {}
         self._mappings: set[int] = set()
         self._names: dict[str, int] = {}
@@ -105,6 +106,10 @@ class Nodes:
     def elements(self, container: int) -> int:
         """What who iterates over a container gets."""
         return self.keys(container) if self.values[container].first in self._mappings else self.all_of(container)
+
+    def sent(self, container: int) -> int:
+        """What a generator is given by `send`."""
+        return self._node(self._sent, self.values[container].first)
 
     def keys(self, container: int) -> int:
         return self._node(self._keys, self.values[container].first)

@@ -205,7 +205,7 @@ class Builder(Decorating):
 
     def enter_context(self, row: int) -> None:
         for source in self._nodes(row, 0):
-            library.enter(self._solver, source, row, row, is_async=self._program.part[row] == 1)
+            library.enter(self._solver, source, row, row, is_async=bool(self._program.key[row]))
 
     def caught(self, row: int) -> None:
         """Tuples may hold tuples, and a variable that adds to what it holds makes one that holds itself, so none is walked into here: what
@@ -252,6 +252,8 @@ class Builder(Decorating):
         made = solver.container(("yields", function))
         solver.graph.copy(solver.yields(function), solver.slot(made, ""))
         solver.graph.put(solver.result(function), made)
+        if program.kind[row] == Flow.YIELD:
+            solver.graph.copy(solver.sent(made), row)
         for child in self.taken(row, 0):
             if program.kind[row] == Flow.YIELD:
                 solver.graph.copy(self._at(child), solver.yields(function))
@@ -271,7 +273,7 @@ class Builder(Decorating):
                 solver.graph.copy(child, solver.symbol(sym_id))
             for fixture in program.filled.get(child, ()):
                 solver.graph.copy(solver.yields(fixture) if fixture in self._generators else solver.result(fixture), child)
-            if part == Handed.ALL:
+            if part in (Handed.ALL, Handed.EVERY):
                 solver.graph.put(child, solver.container(("rest", child)))
             elif part == Handed.ALL_NAMED:
                 rest = solver.container(("others", child), is_mapping=True)

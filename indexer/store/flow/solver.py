@@ -78,6 +78,7 @@ class Solver(Nodes):
         self.may_copy = False  # whether a class may have copies of another's members
         self._asks = any("__getattr__" in known for known in program.members.values())
         self.kept_by: dict[int, int] = {}  # by method: the class of its decorator, of a kind of `classmethod` or the like
+        self.instead: dict[int, int] = {}  # by function of which `singledispatch` made one of several: the node of the others
         self.arguments = Arguments()
         self.properties = Properties()
         self.told = Told()  # what identifiers mean that is a property which an assignment makes

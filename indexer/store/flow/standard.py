@@ -5,7 +5,7 @@ Awaiting gives the result itself, so what makes tasks of coroutines hands them o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from indexer.model import Via
 from indexer.store.flow.library import collected, elements_of, enter, handed_on, invoke, iterate, set_item
@@ -170,6 +170,73 @@ def attribute_getter(solver: Solver, site: Site, made: int) -> None:
         solver.graph.watch(source, named)
 
 
+def _named_tuple(solver: Solver, site: Site) -> None:
+    """`namedtuple("Point", "x y")`."""
+    solver.graph.put(site.result, solver.values.number(Sort.FIELDS, site.number))
+
+
+def named_fields(solver: Solver, site: Site, made: int) -> None:
+    """What `namedtuple` made is called: it makes an object of no class of the workspace, whose items are taken by place and by name."""
+    record = collected(solver, site)
+    solver.spaces.add(record)
+    for place, source in enumerate(site.given):
+        solver.graph.copy(source, solver.slot(record, f"i{place}"))
+    for name, source in site.named.items():
+        solver.graph.copy(source, solver.slot(record, "s" + name))
+
+    def fields(names: Sequence[str]) -> None:
+        for place, name in enumerate(names):
+            solver.graph.copy(solver.slot(record, f"i{place}"), solver.slot(record, "s" + name))
+
+    def listed(value: int) -> None:
+        if solver.values[value].sort == Sort.CONTAINER:
+            found: list[str] = []
+            solver.each_slot(value, lambda key, _: found.append(key[1:]) if key[:1] == "s" else None)
+            fields(found)
+        elif content := solver.values.content(value):
+            fields(content.replace(",", " ").split())
+
+    for source in solver.sites[made].given[1:2]:
+        solver.graph.watch(source, listed)
+
+
+def _single_dispatch(solver: Solver, site: Site) -> None:
+    """The function stays what it is; what is given to its `register` runs in its place."""
+
+    def decorated(value: int) -> None:
+        sort, first, _ = solver.values[value]
+        if sort == Sort.FUNCTION:
+            solver.graph.put(solver.attribute(-1 - value, "register"), solver.values.number(Sort.REGISTER, first))
+            if first not in solver.instead:
+                solver.instead[first] = solver.graph.node()
+                for known, _, _ in tuple(solver.callers.get(first, ())):
+                    run_instead(solver, known, first)
+
+    for source in site.given[:1]:
+        solver.graph.copy(source, site.result)
+        solver.graph.watch(source, decorated)
+
+
+def run_instead(solver: Solver, site: Site, function: int) -> None:
+    made = solver.site(site.row, solver.instead[function], site.result, via=Via.ARGUMENT, depth=site.depth + 1)
+    made.given, made.named, made.spread, made.spread_named = site.given, site.named, site.spread, site.spread_named
+    solver.activate(made)
+
+
+def register(solver: Solver, site: Site, function: int) -> None:
+    """`@f.register`, `@f.register(A)`, `f.register(A, g)`."""
+    for source in site.given[-1:]:
+        solver.graph.watch(source, lambda value: _registered(solver, site, function, value))
+    if len(site.given) <= 1:
+        solver.graph.put(site.result, solver.values.number(Sort.REGISTER, function))
+
+
+def _registered(solver: Solver, site: Site, function: int, value: int) -> None:
+    if solver.values[value].sort in (Sort.FUNCTION, Sort.LAMBDA):
+        solver.graph.put(solver.instead[function], value)
+        solver.graph.put(site.result, value)
+
+
 def _method_caller(solver: Solver, site: Site) -> None:
     site.is_caller = True
     _getter(solver, site)
@@ -204,4 +271,6 @@ FUNCTIONS: Mapping[str, _Handler] = {
     **dict.fromkeys(("threading.local", "_threading_local.local", "types.SimpleNamespace", "argparse.Namespace"), _namespace),
     **dict.fromkeys(("operator.attrgetter",), _getter),
     "operator.methodcaller": _method_caller,
+    "collections.namedtuple": _named_tuple,
+    "functools.singledispatch": _single_dispatch,
 }

@@ -33,6 +33,8 @@ class Sort(IntEnum):
     PROPERTY = 22  # number of the call of `property` that made it
     GETTER = 23  # number of the call of `attrgetter` or `methodcaller` that made it
     ACCESSOR = 24  # symbol of what runs where a property of an object that has no class is read or set
+    FIELDS = 25  # number of the call of `namedtuple` that made it
+    REGISTER = 26  # symbol of the function that `singledispatch` made one of several
     COPIED = 21  # function that wraps it, the member that it wraps as it is called
 
 

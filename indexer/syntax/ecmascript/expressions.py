@@ -10,7 +10,7 @@ from indexer.syntax.ecmascript.targets import MAX_DEPTH, MAX_ELEMENTS, NAMES, Ta
 
 _PLAIN = frozenset(
     (
-        *("number", "string", "true", "false", "null", "undefined", "regex", "comment", "property_identifier", "super"),
+        *("number", "string", "true", "false", "null", "undefined", "regex", "comment", "property_identifier"),
         *("type_annotation", "type_arguments", "type_parameters", "interface_declaration", "type_alias_declaration"),
         *("function_signature", "abstract_method_signature", "method_signature", "index_signature", "import_statement", "decorator"),
         *("jsx_text", "jsx_closing_element", "accessibility_modifier", "implements_clause", "statement_identifier"),
@@ -22,6 +22,12 @@ _FUNCTIONS = frozenset(
 )
 _WITH_KEY_FIRST = frozenset((b"get", b"set"))
 _CHOICES = frozenset(("||", "&&", "??"))
+_HOLDING = b".bind"
+"""The method that holds arguments back: also what has no row of its own is one of them."""
+
+_NO_NAME = "n"
+"""A constant that takes the place of an argument and is none that values are followed of."""
+
 _MOST_NAMES = 64
 """Texts of an array that have rows, since they may be names."""
 _SETTING = frozenset(("||=", "&&=", "??="))
@@ -70,7 +76,9 @@ class Expressions(Targets):
         binder = self._scope.find(name)
         if binder == NOTHING:
             return
-        if binder is None:
+        if binder is None and name == "arguments" and self._body.this >= 0:
+            self._row(Flow.NAME, parent, part, node, key, self._every(self._body.this))
+        elif binder is None:
             if name == "exports":
                 self._row(Flow.MODULE, parent, part, None, key)
             elif name != "undefined":
@@ -79,6 +87,17 @@ class Expressions(Targets):
                 self._row(Flow.GLOBAL, parent, part, node, name)
         else:
             self._row(Flow.NAME, parent, part, node, key, -1 if binder == IMPORTED else binder)
+
+    def _every(self, function: int) -> int:
+        """The row of all that a function is given."""
+        if function not in self._arguments:
+            self._arguments[function] = self._row(Flow.PARAMETER, function, Handed.EVERY, None)
+        return self._arguments[function]
+
+    def above(self, node: Any, parent: int, part: int, key: str) -> None:
+        """`super`, of which a member is taken."""
+        if parent >= 0 and self._body.this >= 0:
+            self._row(Flow.SUPER, parent, part, None, key, self._body.this)
 
     def this(self, node: Any, parent: int, part: int, key: str) -> None:
         if parent >= 0 and self._body.this >= 0:
@@ -151,19 +170,26 @@ class Expressions(Targets):
             self._value(function, row, Handed.CALLEE)
         if arguments is None:
             return
-        if arguments.type != "arguments":  # f`text ${value}`
-            self._value(arguments, -1, 0)
+        if arguments.type != "arguments":  # f`text ${value}`: behind the texts
+            given = [child for child in arguments.named_children if child.type == "template_substitution"]
+            for place, child in enumerate(given[:MAX_ELEMENTS], 1):
+                self._value(next(iter(child.named_children), None), row, Handed.ARGUMENT + min(place, 899))
             return
         given = [child for child in arguments.named_children[:MAX_ELEMENTS] if child.type != "comment"]
         if function.type == "member_expression" and given and (name := function.child_by_field_name("property")) is not None:
             told = constant(given[0]) if name.text in _WITH_KEY_FIRST else ""
             if told:
                 self._row(Flow.CONSTANT, row, Handed.TOLD, None, told)
+        counts = function.type == "member_expression" and function.text.endswith(_HOLDING)
+        counts = counts or any(argument.type == "spread_element" for argument in given)
         for place, argument in enumerate(given):
             if argument.type == "spread_element":
                 self._value(next(iter(argument.named_children), None), row, Handed.ALL)
-            else:
-                self._value(argument, row, Handed.ARGUMENT + min(place, 899))
+                continue
+            before = len(self._rows)
+            self._value(argument, row, Handed.ARGUMENT + min(place, 899))
+            if counts and len(self._rows) == before:  # it takes a place all the same
+                self._row(Flow.CONSTANT, row, Handed.ARGUMENT + min(place, 899), None, _NO_NAME)
 
     # ---- literals
 
@@ -413,6 +439,7 @@ def _is_accessor(node: Any) -> bool:
 
 Expressions.handlers = {
     "this": Expressions.this,
+    "super": Expressions.above,
     "member_expression": Expressions.member,
     "subscript_expression": Expressions.subscript,
     "call_expression": Expressions.call,

@@ -92,6 +92,8 @@ class Rows:
         self._symbols = symbols
         self._around = around
         self._rows = Flows()
+        self._arguments: dict[int, int] = {}  # by row of a function that of all that it is given
+        self._thrown: list[int] = []  # rows that take what is thrown, of the blocks around that catch it
         self._bodies: list[Body] = []
         self._scope = Scope(is_function=True)
         self._body = Body(None, self._scope, -1, 0, -1, -1)

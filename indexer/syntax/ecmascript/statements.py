@@ -163,11 +163,26 @@ class FlowReader(Expressions):
         self._parts(node)
         self._scope = self._scope.parent or self._scope
 
-    def catch(self, node: Any, parent: int, part: int, key: str) -> None:
+    def try_(self, node: Any, parent: int, part: int, key: str) -> None:
+        """What the block itself throws is caught there; of what it calls nobody knows what that throws."""
+        handler = node.child_by_field_name("handler")
+        thrown = self._row(Flow.HOLD, -1, 0, None)
+        self._thrown.append(thrown)
+        self._value(node.child_by_field_name("body"), -1, 0)
+        self._thrown.pop()
+        if handler is not None:
+            self._catch(handler, thrown)
+        self._value(node.child_by_field_name("finalizer"), -1, 0)
+
+    def throw(self, node: Any, parent: int, part: int, key: str) -> None:
+        for child in node.named_children:
+            self._value(child, self._thrown[-1] if self._thrown else -1, 0)
+
+    def _catch(self, node: Any, thrown: int) -> None:
         self._scope = Scope(self._scope)
         parameter = node.child_by_field_name("parameter")
-        if parameter is not None and parameter.type in NAMES:
-            self._declare(text_of(parameter), NOTHING)
+        if parameter is not None:
+            self._target(parameter, thrown, declares=True)
         self._value(node.child_by_field_name("body"), -1, 0)
         self._scope = self._scope.parent or self._scope
 
@@ -207,7 +222,8 @@ _STATEMENTS: dict[str, Any] = {
     **dict.fromkeys(("lexical_declaration", "variable_declaration"), FlowReader.variable),
     "for_in_statement": FlowReader.for_in,
     **dict.fromkeys(("for_statement", "switch_body"), FlowReader.scoped),
-    "catch_clause": FlowReader.catch,
+    "try_statement": FlowReader.try_,
+    "throw_statement": FlowReader.throw,
     "return_statement": FlowReader.return_,
     "export_statement": FlowReader.export,
     "enum_declaration": FlowReader.enumeration,

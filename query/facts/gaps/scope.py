@@ -212,6 +212,14 @@ class Scope:
         )
         return frozenset(sym_id for (sym_id,) in rows)
 
+    def is_script(self, symbol: Symbol) -> bool:
+        """Whether a symbol is declared at the top of a file that is no module: every file that is loaded beside it may use the name."""
+        return self._is_top_level(symbol) and not symbol.is_local and self.is_script_file(symbol.record.path)
+
+    def is_script_file(self, path: str) -> bool:
+        text = self._text(path)
+        return self._of(path) == "export" and (text is None or not (_ES_MODULE.search(text) or _COMMONJS.search(text)))
+
     def _is_top_level(self, symbol: Symbol) -> bool:
         return symbol.record.container.endswith("/")
 

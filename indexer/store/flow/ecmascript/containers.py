@@ -257,7 +257,14 @@ def _settle(solver: EcmascriptSolver, site: Site, container: int) -> None:
         solver.graph.copy(source, solver.slot(container, ""))
 
 
+def _replace(solver: EcmascriptSolver, site: Site, container: int) -> None:
+    """Of a text: `text.replace(/x/, f)`."""
+    for callee in site.given[1:2]:
+        invoke(solver, site, callee, [])
+
+
 METHODS: dict[str, Method] = {
+    **dict.fromkeys(("replace", "replaceAll"), _replace),
     "map": _map,
     "flatMap": _flat_map,
     "filter": _filter,

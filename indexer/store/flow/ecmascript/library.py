@@ -25,7 +25,7 @@ OF_PROMISES = frozenset(("then", "catch", "finally"))
 """A promise is taken to be what it holds: what an async function returns is what `await` gives, and what `then` hands over."""
 
 _EACH = frozenset(("forEach", "some", "every", "find", "findLast", "findIndex", "findLastIndex", "map", "filter", "flatMap"))
-BY_NAME = OF_PROMISES | _EACH | frozenset(("reduce", "reduceRight", "sort", "toSorted"))
+BY_NAME = OF_PROMISES | _EACH | frozenset(("reduce", "reduceRight", "sort", "toSorted", "replace", "replaceAll"))
 """Methods that call what they are given, by names that other types hardly have."""
 
 _Handler = Callable[[EcmascriptSolver, Site], None]
@@ -306,7 +306,28 @@ def define_described(solver: EcmascriptSolver) -> None:
                         properties.set(holder, name, row)
 
 
+def _stringify(solver: EcmascriptSolver, site: Site) -> None:
+    """`JSON.stringify(x, f)` calls f, and `toJSON` of x."""
+
+    def given(value: int) -> None:
+        if solver.values[value].sort == Sort.OBJECT:
+            made = solver.site(site.row, solver.graph.node(), solver.graph.node(), via=Via.INFERRED_TYPE, depth=site.depth + 1)
+            solver.activate(made)
+            solver.load(value, "toJSON", made.callee, -1)
+
+    for source in site.given[:1]:
+        solver.graph.watch(source, solver.once(given))
+    _revived(solver, site)
+
+
+def _revived(solver: EcmascriptSolver, site: Site) -> None:
+    for callee in site.given[1:2]:
+        invoke(solver, site, callee, [])
+
+
 _FUNCTIONS: dict[str, _Handler] = {
+    "JSON.stringify": _stringify,
+    "JSON.parse": _revived,
     "Object.assign": _assign,
     **{
         f"require({name})": _assign

@@ -166,6 +166,8 @@ class EcmascriptSolver(Solver):
             self._look_up(first, None, name, target, row)
         elif sort == Sort.CLASS:
             self._load_static(value, first, name, target, row)
+        elif sort == Sort.ABOVE:
+            graph.watch(values[value].second, self.once(lambda receiver: self._load_above(first, receiver, name, target, row)))
         elif sort in FUNCTIONS:
             self._load_of_function(value, name, target)
         elif sort == Sort.TEXT and name in OF_TEXTS:
@@ -313,6 +315,12 @@ class EcmascriptSolver(Solver):
             self._put_bound(self.attribute(base, name), receiver, target)
             self._asked.setdefault(base, []).append((receiver, name, target, row))
             for above in tuple(self._above.get(base, ())):
+                self._look_up(above, receiver, name, target, row)
+
+    def _load_above(self, owner: int, receiver: int, name: str, target: int, row: int) -> None:
+        """`super.name` in a method of a class."""
+        if self.values[receiver].sort == Sort.OBJECT:
+            for above in self.above(owner):
                 self._look_up(above, receiver, name, target, row)
 
     def _put_bound(self, source: int, receiver: int | None, target: int) -> None:

@@ -181,6 +181,11 @@ class EcmascriptBuilder(Builder):
             if program.part[child] == Handed.ALL_NAMED:
                 containers.merge(solver, made, self._at(child))
                 continue
+            if is_record and program.key[child] == "s__proto__":
+                solver.graph.watch(
+                    self._at(child), solver.once(lambda value: solver.set_above(made, value) if solver.is_record(value) else None)
+                )
+                continue
             of = program.of[child]
             is_defined = is_record and of >= 0 and program.kind[of] == Flow.DEFINE
             if is_defined and program.key[child][:1] == "s":

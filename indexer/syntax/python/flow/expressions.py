@@ -45,6 +45,9 @@ MAX_ELEMENTS = 1_000
 
 _MAX_KEY_CHARS = 80
 
+_MOST_NAMES = 17
+"""Texts of one literal that have rows, since they may be names by which something is looked up: no more would be followed."""
+
 _MOST_CONDITIONS = 8
 """Conditions in each other that are looked at for what they say."""
 
@@ -58,6 +61,15 @@ _COMPREHENSIONS = frozenset(map(kind_id, ("list_comprehension", "set_comprehensi
 PLAIN = frozenset(map(kind_id, ("integer", "float", "true", "false", "none", "ellipsis", "comment", "type", "pass_statement")))
 PATTERNS = PATTERNS_OF_SEVERAL | frozenset(map(kind_id, ("expression_list", "tuple", "list")))
 _BY_KEY_FIRST = frozenset((b"get", b"pop", b"setdefault", b"parametrize"))
+_HOLDING = b"partial"
+"""How functions are called that hold arguments back: also what has no row of its own is one of them."""
+
+_NAMING = b"namedtuple"
+"""How functions are called that are given several names in one text."""
+
+_NO_NAME = "n"
+"""A constant that takes the place of an argument and is none that values are followed of."""
+
 _BY_NAME_SECOND = frozenset((b"getattr", b"setattr", b"hasattr", b"delattr"))
 
 
@@ -220,6 +232,7 @@ class Expressions(Rows):
         if told := self._told(function, given):
             self._row(Flow.CONSTANT, row, Handed.TOLD, None, told)
         place = 0
+        counts = function.text.endswith(_HOLDING) or any(argument.kind_id == K_LIST_SPLAT for argument in given)
         for argument in given[:MAX_ELEMENTS]:
             kind = argument.kind_id
             if kind == K_KEYWORD_ARGUMENT:
@@ -234,9 +247,13 @@ class Expressions(Rows):
                 self._value(next(iter(argument.named_children), None), row, Handed.ALL_NAMED)
             elif kind != K_COMMENT:
                 part = Handed.ARGUMENT + min(place, 899)
-                if kind == K_STRING and (name := constant(argument)) and name[1:].isidentifier():
+                if kind == K_STRING and (name := constant(argument)) and (name[1:].isidentifier() or function.text.endswith(_NAMING)):
                     if name != told:
                         self._row(Flow.CONSTANT, row, part, None, name)
+                elif counts and (kind in PLAIN or kind == K_STRING):
+                    self._row(Flow.CONSTANT, row, part, None, _NO_NAME)
+                    if kind == K_STRING:
+                        self._value(argument, -1, 0)
                 else:
                     self._value(argument, row, part)
                 place += 1
@@ -268,6 +285,10 @@ class Expressions(Rows):
     def display(self, node: Any, parent: int, part: int, key: str) -> None:
         row = self._row(Flow.COLLECTION, parent, part, None, key)
         elements = node.named_children
+        if names := _names(elements):
+            for told in names:
+                self._row(Flow.CONSTANT, row, 0, None, told)
+            return
         for place, child in enumerate(elements[:MAX_ELEMENTS]):
             if child.kind_id == K_LIST_SPLAT:
                 spread = self._row(Flow.ITERATE, row, 0, child)
@@ -447,6 +468,14 @@ def _beginning(node: Any) -> str:
     parts: list[Any] = node.named_children if node.kind_id == K_STRING else []
     is_formatted = len(parts) > 2 and parts[1].type == "string_content" and parts[2].type == "interpolation"
     return "p" + parts[1].text.decode("utf-8", "replace")[:_MAX_KEY_CHARS] if is_formatted else ""
+
+
+def _names(elements: list[Any]) -> list[str]:
+    """Of a literal of nothing but names in quotes, these as constants; else none."""
+    if not 0 < len(elements) <= _MOST_NAMES or any(child.kind_id != K_STRING for child in elements):
+        return []
+    told = [constant(child) for child in elements]
+    return told if all(name[1:].isidentifier() for name in told) else []
 
 
 def constant(node: Any) -> str:

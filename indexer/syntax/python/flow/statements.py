@@ -235,7 +235,7 @@ class FlowReader(Patterns):
                 if value.kind_id == K_AS_PATTERN and value.named_child_count == 2:
                     value, alias = value.named_children
                 hold = self._row(Flow.HOLD, -1, 0, None) if alias is not None else -1
-                self._value(value, self._row(Flow.ENTER_CONTEXT, hold, int(is_async), value), 0)
+                self._value(value, self._row(Flow.ENTER_CONTEXT, hold, 0, value, "async" if is_async else ""), 0)
                 if alias is not None:
                     self._alias(alias, hold)
         return self._statements(node.child_by_field_name("body"))
