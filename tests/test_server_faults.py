@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -442,10 +441,14 @@ def test_a_run_under_a_memory_limit_starts_few_servers_and_replaces_them(
         (root / f"more_{number}.py").write_text(FILES["a.py"])
     most: list[float] = []
 
+    def held(one: psutil.Process) -> int:
+        try:
+            return 0 if commands.__file__ in one.cmdline() else one.memory_info().rss  # what forks commands is none of the run's
+        except psutil.Error:
+            return 0
+
     def look() -> None:
-        below = psutil.Process().children(recursive=True)
-        with contextlib.suppress(psutil.Error):  # what forks commands for other tests is none of the run's
-            most.append(sum(one.memory_info().rss for one in below if commands.__file__ not in one.cmdline()) / 1e6)
+        most.append(sum(map(held, psutil.Process().children(recursive=True))) / 1e6)
 
     watcher = Watcher(on_advance=look)
     done = crawl_with("leaks_memory", open="each", jobs=4, memory_mb=500, watcher=watcher)
