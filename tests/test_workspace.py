@@ -364,6 +364,34 @@ def test_the_probe_asks_only_what_the_file_itself_can_answer():
     assert [listed.tokens.line[token] for token in probe_candidates(listed)] == [4], "no server places a name in a string"
 
 
+WITHOUT_HEADERS = """#include <Absent.h>
+static Handle *mask(Handle *self, Handle *given)
+{
+    int size = 0;
+    if (!absent_parse(given, &size)) { return NULL; }
+    for (int i = 0; i < size; i++) { size += i; }
+    return absent_of(size);
+}
+static ABSENT_METHODS methods[] = { {"mask", mask, ABSENT_FLAG, ""}, {NULL, NULL, 0, NULL} };
+ABSENT_INIT made(void) { return absent_make(methods); }
+"""
+
+
+def test_a_server_that_reads_each_file_alone_is_asked_for_local_names_too():
+    """Without its headers a compiler may know no name of a file's top."""
+    parsed = parse("c", "a.c", WITHOUT_HEADERS.encode(), "a")
+    top = probe_candidates(parsed)
+    assert top
+    more = probe_candidates(parsed, alone=True)
+    assert more[: len(top)] == top
+    assert {parsed.tokens.name[token] for token in more[len(top) :]} <= {"given", "size", "i"}
+    assert len(more) > len(top)
+    assert load_table().server["clangd"].alone
+    assert not probe_candidates(parse("c", "a.c", b"int f(int a) { return a; }", "a"), alone=True), (
+        "no name of its top is used: nothing is to be proved"
+    )
+
+
 def test_every_language_that_is_crawled_can_be_read():
     """A language of the table has a syntax of its own, or the general one."""
     for language, spec in load_table().language.items():
