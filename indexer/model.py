@@ -336,6 +336,7 @@ class Handed:
     BASE = 1_200  # and up
     RESULT = 1_300  # of a function: a class that its annotation declares the result to be of
     METACLASS = 1_301  # of a class
+    OWN_RESULT = 1_302  # of a method: `Self`, or the type variable that its first parameter is declared to be of
 
 
 class Via(IntEnum):
