@@ -429,6 +429,32 @@ int main() {
 }
 
 
+PHANTOMS |= {
+    "box.h": """#pragma once
+class Box {
+ public:
+  template <typename U>
+  Box& put(U value);
+  int n;
+};
+#include "box_impl.h"
+""",
+    "box_impl.h": """#pragma once
+#include "box.h"
+template <typename T>
+inline Box& Box::put(T value) {
+  T copy = value;
+  n = 1;
+  return *this;
+}
+inline Box& operator<<(Box& box, int v) { return box.put(v); }
+""",
+    "box.cpp": """#include "box.h"
+int fill() { Box box; box.put(3L); return 0; }
+""",
+}
+
+
 @pytest.fixture(scope="module")
 def phantoms(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
     requires("clangd")
@@ -453,3 +479,11 @@ def test_a_macro_in_front_of_a_macro_hides_no_call_of_it(phantoms: Index) -> Non
     answer = api.find_callers(phantoms, "check_eq")
     assert [edge.symbol.qualified_name for edge in answer.result] == ["a.one", "a.two"]
     assert answer.completeness.status == "complete"
+
+
+@pytest.mark.slow
+def test_a_member_template_whose_body_is_in_another_file_is_one_symbol(phantoms: Index) -> None:
+    """The prototype's own `U` made a second symbol of it, which nothing refers to: its name fitted two."""
+    answer = api.find_callers(phantoms, "Box::put")
+    assert sorted(edge.symbol.name for edge in answer.result) == ["fill", "operator<<"]
+    assert phantoms.rows("SELECT count(*) FROM symbol WHERE container_id NOT IN (SELECT sym_id FROM symbol)") == [(0,)]

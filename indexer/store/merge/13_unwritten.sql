@@ -7,7 +7,7 @@
 -- name VARCHAR, scope VARCHAR, own_id INTEGER
 CREATE TEMP TABLE added AS
 SELECT row_number() OVER (ORDER BY x.doc_id, x.line, x.col, x.end_col, x.kind, x.name, x.scope, x.enclosing, x.own) AS id,
-       x.doc_id, e.sym_id AS encl_id, x.line, x.col, x.end_col, x.kind, x.name, x.scope, coalesce(p.instead_id, o.sym_id) AS own_id
+       x.doc_id, e.sym_id AS encl_id, x.line, x.col, x.end_col, x.kind, x.name, x.scope, CASE WHEN p.sym_id IS NULL THEN o.sym_id ELSE p.instead_id END AS own_id
 FROM facts_unwritten x
 JOIN around_of e ON e.doc_id = x.doc_id AND e.ordinal = x.enclosing
 LEFT JOIN sym_of o ON o.doc_id = x.doc_id AND o.ordinal = x.own AND x.own >= 0

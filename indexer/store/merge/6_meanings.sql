@@ -112,19 +112,21 @@ SELECT s.sym_id, min(o.sym_id) AS instead_id
 FROM (SELECT DISTINCT sym_id FROM member) m JOIN symbol s USING (sym_id)
 LEFT JOIN final_occ o ON o.doc_id = s.doc_id AND o.line = s.sel_line AND o.col = s.sel_col
 WHERE NOT EXISTS (SELECT 1 FROM final_occ own WHERE own.sym_id = s.sym_id AND own.doc_id = s.doc_id AND own.line = s.sel_line AND own.col = s.sel_col)
-  AND NOT EXISTS (SELECT 1 FROM symbol c WHERE c.container_id = s.sym_id AND NOT has_flag(c.flags, 'parameter'))
+  AND NOT EXISTS (SELECT 1 FROM symbol c WHERE c.container_id = s.sym_id AND NOT has_flag(c.flags, 'parameter')
+                     AND NOT is_kind(c.kind, 'type parameter'))
 GROUP BY s.sym_id;
 -- A parameter of a prototype is the one at its place where the body is; where one of the two leaves names out, the one of its name.
 -- Needs: phantom.
 INSERT INTO phantom
 WITH parameter AS (
-    SELECT sym_id, container_id, name, row_number() OVER of_one AS place, count(*) OVER (PARTITION BY container_id) AS together
+    SELECT sym_id, container_id, kind, name, row_number() OVER of_one AS place, count(*) OVER (PARTITION BY container_id, kind) AS together
     FROM symbol
-    WHERE has_flag(flags, 'parameter') AND container_id IN (SELECT sym_id FROM phantom UNION SELECT instead_id FROM phantom)
-    WINDOW of_one AS (PARTITION BY container_id ORDER BY sel_line, sel_col)
+    WHERE (has_flag(flags, 'parameter') OR is_kind(kind, 'type parameter'))
+      AND container_id IN (SELECT sym_id FROM phantom UNION SELECT instead_id FROM phantom)
+    WINDOW of_one AS (PARTITION BY container_id, kind ORDER BY sel_line, sel_col)
 )
 SELECT c.sym_id, coalesce(min(w.sym_id) FILTER (w.place = c.place AND w.together = c.together), min(w.sym_id) FILTER (w.name = c.name))
-FROM parameter c JOIN phantom p ON p.sym_id = c.container_id LEFT JOIN parameter w ON w.container_id = p.instead_id
+FROM parameter c JOIN phantom p ON p.sym_id = c.container_id LEFT JOIN parameter w ON w.container_id = p.instead_id AND w.kind = c.kind
 GROUP BY c.sym_id;
 -- What stands in the text of one stands in what is around it.
 -- Needs: phantom. Else: sym_id INTEGER, instead_id INTEGER, around_id INTEGER, doc_id INTEGER, line INTEGER, col INTEGER
