@@ -410,6 +410,10 @@ def test_a_missing_compilation_database_is_said_where_something_is_compiled(tmp_
 
     assert lacking("tests/fixtures/a.c", "testdata/b.c", "examples/c.c") == []
     assert lacking("src/a.c")[0].startswith("bear -- make")
+    write_tree(tmp_path, {"setup.py": ""})
+    assert lacking("src/a.c") == ["bear -- pip install --no-build-isolation -e ."], "no make builds it"
+    write_tree(tmp_path, {"configure.ac": ""})
+    assert lacking("src/a.c") == ["autoreconf -i && ./configure && bear -- make"]
     write_tree(tmp_path, {"CMakeLists.txt": ""})
     assert lacking("src/a.c") == ["cmake -S . -B build -DCMAKE_EXPORT_COMPILE_COMMANDS=ON"]
     write_tree(tmp_path, {"build/compile_commands.json": "[]"})
