@@ -57,7 +57,8 @@ def test_languages_of_a_few_files_without_a_server_are_said_together() -> None:
     languages = ["ruby"] * 9 + ["haskell"] * 5 + ["dart"] * 2 + ["elm"] * 2 + ["lua"] + ["rust"] * 60
     assert without_server(missing, languages) == [
         "9 ruby files have no language server here, only their text is read; rubyd: to get it: gem install rubyd",
-        "10 files of 4 languages have no language server here, only their text is read: haskell, dart, elm, lua; to get them: lspidx doctor",
+        "10 files of 4 languages have no language server here, only their text is read: haskell, dart, elm, lua; "
+        "to get them: lspidx doctor",
     ]
     few = {name: missing[name] for name in ("ruby", "haskell", "dart")}
     assert len(without_server(few, languages)) == 3

@@ -122,8 +122,10 @@ def without_server(missing: Mapping[str, str], languages: Sequence[str]) -> list
     if together:
         named = sorted(together, key=lambda language: (-files[language], language))
         more = " …" if len(named) > _LANGUAGES_NAMED else ""
+        number = sum(files[language] for language in together)
+        shown = ", ".join(named[:_LANGUAGES_NAMED])
         said.append(
-            f"{sum(files[language] for language in together)} files of {len(together)} languages have no language server here, only their text is "
-            f"read: {', '.join(named[:_LANGUAGES_NAMED])}{more}; to get them: lspidx doctor"
+            f"{number} files of {len(together)} languages have no language server here, only their text is read: {shown}{more}; "
+            "to get them: lspidx doctor"
         )
     return said
