@@ -429,7 +429,7 @@ int main() {
 }
 
 
-PHANTOMS |= {
+BOXES = {
     "box.h": """#pragma once
 class Box {
  public:
@@ -458,7 +458,7 @@ int fill() { Box box; box.put(3L); return 0; }
 @pytest.fixture(scope="module")
 def phantoms(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
     requires("clangd")
-    root = write_tree(tmp_path_factory.mktemp("phantoms") / "work", PHANTOMS)
+    root = write_tree(tmp_path_factory.mktemp("phantoms") / "work", {**PHANTOMS, **BOXES})
     crawl(root, Config(jobs=1), Watcher())
     with open_index(root) as index:
         yield index
