@@ -128,6 +128,28 @@ def test_a_document_belongs_to_the_package_of_the_nearest_manifest(tmp_path: Pat
     assert own_packages(root, "bash", ["x.sh"])["x.sh"][0].name == "workspace"
 
 
+@pytest.mark.parametrize(
+    ("language", "manifest", "text", "source"),
+    [
+        ("go", "go.mod", "module example\n", "main.go"),
+        ("typescript", "package.json", '{"name": "example"}', "src/main.ts"),
+        ("rust", "Cargo.toml", '[package]\nname = "example"\n', "src/main.rs"),
+    ],
+)
+def test_packages_of_one_name_have_symbols_of_their_own(tmp_path: Path, language: str, manifest: str, text: str, source: str):
+    """charmbracelet/x has eighteen examples, each `module example`: six functions of six programs were one symbol."""
+    paths = [f"examples/{one}/{source}" for one in "ab"]
+    root = write_tree(tmp_path, {f"examples/{one}/{manifest}": text for one in "ab"})
+    assert {path: (owner.name, place) for path, (owner, place) in own_packages(root, language, paths).items()} == {
+        path: ("example", path) for path in paths
+    }
+    write_tree(root, {f"lib/{manifest}": text})
+    found = own_packages(root, language, [*paths, f"lib/{source}"])
+    assert found[f"lib/{source}"][1] == source, "the uppermost keeps its name"
+    assert [found[path][1] for path in paths] == paths
+    assert own_packages(root, language, paths[:1])[paths[0]][1] == source, "alone it is as ever"
+
+
 def test_manifests_and_lock_files_are_ingredients(tmp_path: Path):
     """A change of a tsconfig or of what npm has installed makes another digest; a change of a source does not."""
     root = write_tree(tmp_path, {"tsconfig.json": "{}", "a.ts": "1"})
