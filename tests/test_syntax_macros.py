@@ -451,6 +451,8 @@ inline Box& operator<<(Box& box, int v) { return box.put(v); }
 """,
     "box.cpp": """#include "box.h"
 int fill() { Box box; box.put(3L); return 0; }
+#define TEST(suite, name) void suite##_##name()
+TEST(Boxes, AreFilled) { fill(); }
 """,
 }
 
