@@ -335,7 +335,8 @@ class Handed:
     DECORATOR = 1_100  # and up, as they are written
     BASE = 1_200  # and up
     RESULT, METACLASS = 1_300, 1_301  # of a function: a class that its annotation declares the result to be of; of a class
-    EVERY = 1_302  # a parameter that nobody declares, which has all that a function is given: `arguments` of ECMAScript
+    OWN_RESULT = 1_302  # of a method: `Self`, or the type variable that its first parameter is declared to be of
+    EVERY = 1_303  # a parameter that nobody declares, which has all that a function is given: `arguments` of ECMAScript
 
 
 class Via(IntEnum):

@@ -60,7 +60,16 @@ def overlays(root: Path, paths: Sequence[str], fetched: Path, tops: Sequence[str
 
     places = [fetched / folder for folder in workspace.manifests] if installed is not None else []
     packages = {package.name: package.folder for package in workspace.packages.values()}
-    return tsconfig.overlays(Configs(root, paths, packages, places), around, workspace.manifests.keys())
+    return [*tsconfig.overlays(Configs(root, paths, packages, places), around, workspace.manifests.keys()), *_manifests(workspace)]
+
+
+def _manifests(workspace: NodeWorkspace) -> Iterator[Overlay]:
+    """Texts in place of manifests that lead to what a build writes: to its source. `import ".."` of a test follows these, not `paths`."""
+    for folder, manifest in workspace.manifests.items():
+        source = workspace.unbuilt_source(folder)
+        if source:
+            text = json.dumps({**manifest, "types": f"./{posixpath.relpath(source, folder or '.')}"})
+            yield Overlay(path=posixpath.join(folder, "package.json"), text=text)
 
 
 def _meant(workspace: NodeWorkspace, folder: str, own: Mapping[str, list[str]]) -> Mapping[str, list[str]]:

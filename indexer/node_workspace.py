@@ -159,6 +159,15 @@ class NodeWorkspace:
                 found[key] = targets
         return found
 
+    def unbuilt_source(self, folder: str) -> str:
+        """The source of what the manifest in a folder leads to, where nothing of that is there; else, or where none is known, ""."""
+        manifest = self.manifests[folder]
+        targets = [target for key in ("types", "typings", "main") if isinstance(target := manifest.get(key), str)]
+        places = [posixpath.normpath(posixpath.join(folder, target)) for target in targets]
+        if not targets or any(f"{place}{ending}" in self.files for place in places for ending in ("", ".js", "/index.js")):
+            return ""
+        return self._source(NodePackage(name=str(manifest.get("name") or ""), folder=folder, manifest=manifest), ".", targets)
+
     def _source(self, package: NodePackage, key: str, targets: Sequence[str]) -> str:
         """The file of the repository that is, or that is built into, one of `targets`; a script only where there is nothing typed.
 

@@ -148,6 +148,9 @@ _LAYOUTS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], External]], ...
 def own_packages(root: Path, language: str, documents: Sequence[str], nameless: str = "") -> dict[str, tuple[Package, str]]:
     """The package of each document and its path in there: of the nearest manifest above it, else one that no manifest names.
 
+    Where several manifests have one name (`module example` of each example), what lies below them would be the same symbols. The uppermost
+    keeps it, where that is one; of others a document's path is the one from the root.
+
     Args:
         documents: paths relative to `root`.
         nameless: what a package is called that no manifest names; never after the root's folder, whose name differs between clones.
@@ -170,11 +173,20 @@ def own_packages(root: Path, language: str, documents: Sequence[str], nameless: 
                 known[folder] = of_folder(folder.rpartition("/")[0])
         return known[folder]
 
+    owners = {path: of_folder(path.rpartition("/")[0]) for path in documents}
+    folders: dict[Package, list[str]] = {}
+    for package, folder in sorted(set(owners.values()), key=lambda owner: (_depth(owner[1]), owner[1])):
+        folders.setdefault(package, []).append(folder)
     found: dict[str, tuple[Package, str]] = {}
-    for path in documents:
-        package, folder = of_folder(path.rpartition("/")[0])
-        found[path] = (package, path[len(folder) + 1 :] if folder else path)
+    for path, (package, folder) in owners.items():
+        first, *others = folders[package]
+        is_alone = not others or (folder == first and _depth(first) < _depth(others[0]))
+        found[path] = (package, path[len(folder) + 1 :] if folder and is_alone else path)
     return found
+
+
+def _depth(folder: str) -> int:
+    return folder.count("/") + 1 if folder else 0
 
 
 def _npm_name(manifest: Path) -> str:

@@ -1,4 +1,4 @@
-"""What a Python project says that it needs: of its project files, its requirement files, tox.ini and Pipfile.
+"""What a Python project says that it needs: of its project files, its requirement files, tox.ini, hatch.toml and Pipfile.
 
 Everything becomes a requirement as PEP 508 writes it, poetry's `^1.2` included. Nothing is executed; what is no plain requirement of a
 registry (a URL, a path, a repository, an option of pip) is left out, since to fetch a name in its place would fetch a stranger's package.
@@ -30,6 +30,10 @@ _STANDARD = frozenset({"python", "argparse", "dataclasses", "enum34", "asyncio",
 """Names that stand for Python itself, for what it brings by now, or for what nobody imports."""
 
 _MOST_FILES = 200
+_MOST_TESTS = 50
+_TEST = re.compile(r"(?:^|/)(?:conftest|test_[^/]*|[^/]*_test)\.py\Z")
+_PYTEST = "pytest"
+_IMPORTS_PYTEST = re.compile(r"^(?:import|from) pytest\b", re.MULTILINE)
 
 Kind = Literal["run", "more"]
 
@@ -61,17 +65,27 @@ def declared(root: Path, paths: Iterable[str], manifests: Sequence[Manifest]) ->
     own = {item.name for item in manifests if item.name}
     found: dict[str, Need] = {}
     main = [item for item in manifests if not _ASIDE & set(item.folder.split("/"))]
-    files = [path for path in paths if path.endswith((".txt", ".in", "tox.ini", "Pipfile")) and not path.startswith("../")]
+    files = [path for path in paths if path.endswith((".txt", ".in", "tox.ini", "hatch.toml", "Pipfile")) and not path.startswith("../")]
     files = [path for path in files if not is_aside(path)]
     lines: list[tuple[str, Kind]] = [line for item in main for line in _of_manifest(item)]
     lines += [line for path in sorted(files, key=lambda path: (path.count("/"), path))[:_MOST_FILES] for line in _of_file(root, path)]
+    if _imports_pytest(root, paths):
+        lines.append((_PYTEST, "more"))
     for line, kind in lines:
         need = _need(line, kind)
+        if line == _PYTEST and any(known.name == line for known in found.values()):
+            continue
         if need is not None and need.name not in own and need.name not in _STANDARD:
             known = found.get(need.text)
             if known is None or (known.kind == "more" and kind == "run"):
                 found[need.text] = need
     return sorted(found.values(), key=lambda need: (need.kind != "run", need.name, need.text))
+
+
+def _imports_pytest(root: Path, paths: Iterable[str]) -> bool:
+    """Whether a test of the first ones does: what runs tests is often declared nowhere, or by a tool of its own (`hatch test`)."""
+    tests = sorted((path for path in paths if _TEST.search(path) and not path.startswith("../")), key=lambda path: (path.count("/"), path))
+    return any(_IMPORTS_PYTEST.search(read_text(root / path)) for path in tests[:_MOST_TESTS])
 
 
 def on_python(needs: Iterable[Need], version: str) -> list[Need]:
@@ -114,9 +128,9 @@ def _of_manifest(item: Manifest) -> Iterator[tuple[str, Kind]]:
     yield from _as("more", strings(table(tool, "uv").get("dev-dependencies")))
     for entries in table(tool, "pdm", "dev-dependencies").values():
         yield from _as("more", strings(entries))
-    for environment in table(tool, "hatch", "envs").values():
-        yield from _as("more", strings(table(environment).get("dependencies")))
-        yield from _as("more", strings(table(environment).get("extra-dependencies")))
+    yield from _as("more", _hatch_lines(table(tool, "hatch")))
+    if isinstance(text := table(tool, "tox").get("legacy_tox_ini"), str):
+        yield from _as("more", _tox_lines(text))
     yield from _as("more", strings(table(item.pyproject, "build-system").get("requires")))
     if item.setup:
         yield "setuptools", "more"
@@ -138,6 +152,12 @@ def _of_manifest(item: Manifest) -> Iterator[tuple[str, Kind]]:
 
 def _as(kind: Kind, lines: Iterable[str]) -> Iterator[tuple[str, Kind]]:
     return ((line, kind) for line in lines)
+
+
+def _hatch_lines(hatch: Mapping[str, Any]) -> Iterator[str]:
+    for environment in table(hatch, "envs").values():
+        yield from strings(table(environment).get("dependencies"))
+        yield from strings(table(environment).get("extra-dependencies"))
 
 
 def _of_poetry(poetry: Mapping[str, Any]) -> Iterator[tuple[str, Kind]]:
@@ -206,6 +226,8 @@ def _of_file(root: Path, path: str) -> Iterator[tuple[str, Kind]]:
     name = path.rpartition("/")[2]
     if name == "tox.ini":
         yield from _as("more", _tox_lines(read_text(root / path)))
+    elif name == "hatch.toml":
+        yield from _as("more", _hatch_lines(_toml(read_text(root / path))))
     elif name == "Pipfile":
         yield from _pipfile(read_text(root / path))
     elif _REQUIREMENTS.search(path):
@@ -226,11 +248,15 @@ def _tox_lines(text: str) -> Iterator[str]:
             inside = False
 
 
-def _pipfile(text: str) -> Iterator[tuple[str, Kind]]:
+def _toml(text: str) -> Mapping[str, Any]:
     try:
-        parsed = parse_toml(text)
+        return parse_toml(text)
     except (ValueError, RecursionError):
-        return
+        return {}
+
+
+def _pipfile(text: str) -> Iterator[tuple[str, Kind]]:
+    parsed = _toml(text)
     sections: tuple[tuple[str, Kind], ...] = (("packages", "run"), ("dev-packages", "more"))
     for section, kind in sections:
         for name, value in table(parsed, section).items():

@@ -43,6 +43,9 @@ _FOR_SCRIPTS: Mapping[str, Any] = json.loads(
 )
 """What an editor supposes of scripts without a project file: no checks, `import` and `require` alike, with and without endings."""
 
+_TEST = re.compile(r"(?:^|/)(?:tests?|specs?|__tests__|e2e)/|[._-](?:test|spec)s?\.\w+\Z")
+"""A file of tests."""
+
 _MOST_EXTENDED = 16
 _MOST_CONFIGS = 1_000
 _MOST_BYTES = 1_000_000
@@ -70,13 +73,14 @@ class Orphans(msgspec.Struct, kw_only=True):
     """Sources that no project file takes in.
 
     taken_in: by the project file that is to take them in. beside: scripts, by the project file that is to refer to one of their own,
-    for it is about TypeScript only: its modules, its library and its types need not be theirs. alone: by the package that has no
-    project file.
+    for it is about TypeScript only: its modules, its library and its types need not be theirs; and tests that are no modules. alone: by
+    the package that has no project file. sharing: project files beside which scripts share their names, as `include` has it.
     """
 
     taken_in: dict[str, list[str]] = msgspec.field(default_factory=dict)
     beside: dict[str, list[str]] = msgspec.field(default_factory=dict)
     alone: dict[str, list[str]] = msgspec.field(default_factory=dict)
+    sharing: set[str] = msgspec.field(default_factory=set)
 
 
 class Extent:
@@ -160,7 +164,8 @@ class Configs:
 
         TypeScript's server looks no further up for a file that is not open, and makes a program of its own of each file that is in
         no project. Declarations are not among them, nor is a source that is no module, for what it declares would hold for all of the
-        project; but a script that `include` names is, with other scripts: tests of browsers share their names so.
+        project; but a script that `include` names is, with other scripts: tests of browsers share their names so. Tests that import
+        nothing and that nothing names (`describe` and `expect` are there in a browser) are modules to a project of scripts.
 
         Args:
             packages: folders that have a manifest, relative to the root.
@@ -174,6 +179,7 @@ class Configs:
         }
         found = Orphans()
         with_globals: dict[str, list[str]] = {}
+        plain: dict[str, list[str]] = {}
         for path in sorted(self._files):
             if not path.endswith(_SOURCES) or path.endswith(_DECLARATIONS) or "node_modules/" in path or path.startswith("../"):
                 continue
@@ -181,21 +187,27 @@ class Configs:
             config = next((nearest[folder] for folder in above if folder in nearest), None)
             if config is not None and any(self._takes(one, path) for one in self._with_references(config)):
                 continue
+            package = next((folder for folder in above if folder in packages), "")
+            is_inner = config is not None and len(package) > len(posixpath.dirname(config))
+            has_none = config is None or (is_inner and path.endswith(_SCRIPTS) and package not in typed)
             if not _MODULE.search(read_beginning(self._root / path, _MOST_BYTES)):
                 if config is not None and path.endswith(_SCRIPTS) and self._includes(config, path):
                     with_globals.setdefault(config, []).append(path)
-                continue
-            package = next((folder for folder in above if folder in packages), "")
-            is_inner = config is not None and len(package) > len(posixpath.dirname(config))
-            if config is None or (is_inner and path.endswith(_SCRIPTS) and package not in typed):
+                elif path.endswith(_SCRIPTS) and _TEST.search(path):
+                    (found.alone if has_none else plain).setdefault(package if has_none else str(config), []).append(path)
+            elif has_none:
                 found.alone.setdefault(package, []).append(path)
             else:
-                found.taken_in.setdefault(config, []).append(path)
+                found.taken_in.setdefault(str(config), []).append(path)
         for config, paths in found.taken_in.items():
             scripts = [path for path in paths if path.endswith(_SCRIPTS)]
             if len(scripts) >= PROJECT_OF_THEIR_OWN and not self.option(config, "allowJs")[0] and not config.endswith("jsconfig.json"):
                 found.beside[config] = sorted([*scripts, *with_globals.get(config, ())])
                 found.taken_in[config] = [path for path in paths if not path.endswith(_SCRIPTS)]
+                found.sharing.update({config} & with_globals.keys())
+        for config, paths in plain.items():
+            if config not in found.sharing and (config in found.beside or len(paths) >= PROJECT_OF_THEIR_OWN):
+                found.beside[config] = sorted([*found.beside.get(config, ()), *paths])
         return found
 
     def _takes(self, config: str, path: str) -> bool:
@@ -320,16 +332,26 @@ def overlays(configs: Configs, around: Callable[[str], Surroundings], packages: 
         folder = posixpath.dirname(path)
         place = posixpath.join(folder, _OF_SCRIPTS)
         named = _strings(configs.option(path, "types")[0])
-        made[place] = Overlay(path=place, text=_made_up(folder, scripts, around(folder), named))
+        roots, said = configs.option(path, "typeRoots")
+        there = around(folder)
+        own = [posixpath.normpath(posixpath.join(posixpath.dirname(said), root)) for root in _strings(roots)]
+        there = Surroundings(paths=there.paths, type_roots=[*own, *there.type_roots], types=there.types)
+        made[place] = Overlay(path=place, text=_made_up(folder, scripts, there, named, are_modules=path not in orphans.sharing))
     for folder, sources in orphans.alone.items():
         place = posixpath.join(folder, "tsconfig.json")
         made[place] = Overlay(path=place, text=_made_up(folder, sources, around(folder)))
     return list(made.values())
 
 
-def _made_up(folder: str, sources: Sequence[str], around: Surroundings, named: Sequence[str] = ()) -> str:
-    """A project file for sources that have none. `named`: types that a project file beside it asks for, `vitest/globals` say."""
+def _made_up(folder: str, sources: Sequence[str], around: Surroundings, named: Sequence[str] = (), *, are_modules: bool = True) -> str:
+    """A project file for sources that have none.
+
+    Args:
+        named: types that a project file beside it asks for, `vitest/globals` say. are_modules: no source shares its names with others.
+    """
     options: dict[str, Any] = {**_FOR_SCRIPTS, "types": list(dict.fromkeys([*around.types, *named]))}
+    if are_modules:
+        options["moduleDetection"] = "force"
     if around.paths:
         options["paths"] = {key: [_from(folder, target) for target in targets] for key, targets in around.paths.items()}
     if around.type_roots:

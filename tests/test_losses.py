@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from indexer.crawl.plan.losses import languages_lost, unresolved_too_often, worse_than
+from indexer.crawl.plan.losses import languages_lost, unresolved_too_often, without_server, worse_than
 from indexer.crawl.units import PlannedDocument
 
 DEFINITION = "textDocument/definition"
@@ -49,3 +49,17 @@ def test_a_share_of_identifiers_can_be_asked_for():
     [sentence] = unresolved_too_often(resolution, 70.5)
     assert sentence == "70.0 % of the go identifiers are resolved, less than min_resolved = 70.5"
     assert unresolved_too_often(resolution, 0.0) == []
+
+
+def test_languages_of_a_few_files_without_a_server_are_said_together() -> None:
+    """bat highlights ninety languages, with two files of each; a line for each hid what the clone lacks."""
+    missing = {name: f"{name}d: to get it: gem install {name}d" for name in ("ruby", "haskell", "dart", "elm", "lua")}
+    languages = ["ruby"] * 9 + ["haskell"] * 5 + ["dart"] * 2 + ["elm"] * 2 + ["lua"] + ["rust"] * 60
+    assert without_server(missing, languages) == [
+        "9 ruby files have no language server here, only their text is read; rubyd: to get it: gem install rubyd",
+        "10 files of 4 languages have no language server here, only their text is read: haskell, dart, elm, lua; "
+        "to get them: lspidx doctor",
+    ]
+    few = {name: missing[name] for name in ("ruby", "haskell", "dart")}
+    assert len(without_server(few, languages)) == 3
+    assert without_server({}, languages) == []

@@ -179,6 +179,21 @@ def test_a_lock_file_in_a_folder_is_a_project_but_where_a_workspace_around_insta
     assert [step.cwd for step in played(made)] == [made.fetched_here / node.FOLDER / path for path in ("web", "web/inner")]
 
 
+def test_many_projects_of_one_repository_have_one_line_together(tmp_path: Path) -> None:
+    """socket.io has twenty examples, and said twenty lines."""
+    files = {
+        f"examples/{letter}/package.json": json.dumps({"name": letter, "dependencies": {f"d{letter}": "1", "same": "1"}})
+        for letter in "abcdefg"
+    }
+    files |= {f"examples/{letter}/src/index.js": "import 'same';\n" for letter in "abcdefg"}
+    found = [item for item in node.find(look(tmp_path, files)) if item.name == "node_modules"]
+    assert [item.remedy for item in found[:4]] == [f"npm install (in examples/{letter})" for letter in "abcd"]
+    [rest] = found[4:]
+    assert rest.detail == "4 packages that the manifests of 3 more projects name are not installed (examples/e, examples/f, examples/g)"
+    assert rest.can_fetch
+    assert rest.remedy == "npm install in each of them"
+
+
 def test_what_npm_ci_refuses_is_installed_by_the_ranges(tmp_path: Path) -> None:
     """A lock file that lacks what its manifest names is npm's own to mend, in lspidx's folder."""
     made = look(tmp_path, {"package.json": manifest(dependencies={"react": "^19"}), **LOCKS["npm"]})

@@ -225,7 +225,10 @@ SCRIPT = "const fs = require('fs');\nexports.a = 1;\n"
 
 
 def test_scripts_without_a_project_file_get_one_for_their_package(tmp_path: Path) -> None:
-    """With what was fetched for that package; what is no module stays alone, since its names would hold for all files."""
+    """With what was fetched for that package; what is no module stays alone, since its names would hold for all files.
+
+    A test that imports nothing is a module to that project: its names are its own.
+    """
     fetched = write_tree(
         tmp_path / "fetched",
         {
@@ -239,6 +242,7 @@ def test_scripts_without_a_project_file_get_one_for_their_package(tmp_path: Path
     files = {
         "package.json": package("root", dependencies={"koa": "^2"}, devDependencies={"mocha": "^11"}),
         "lib/a.js": SCRIPT,
+        "site.js": "var a = 1;\n",
         "test/global.js": "var a = 1;\n",
         "examples/one/package.json": package("one"),
         "examples/one/b.mjs": "import 'koa';\n",
@@ -248,11 +252,11 @@ def test_scripts_without_a_project_file_get_one_for_their_package(tmp_path: Path
     }
     found = told(tmp_path / "work", files, fetched)
     assert {path: text.get("files") for path, text in found.items() if path != "site/tsconfig.json"} == {
-        "tsconfig.json": ["./lib/a.js"],
+        "tsconfig.json": ["./lib/a.js", "./test/global.js"],
         "examples/one/tsconfig.json": ["./b.mjs"],
     }
     options = found["tsconfig.json"]["compilerOptions"]
-    assert (options["allowJs"], options["checkJs"]) == (True, False)
+    assert (options["allowJs"], options["checkJs"], options["moduleDetection"]) == (True, False, "force")
     assert options["types"] == ["mocha", "node"], "@types/koa declares nothing that is not imported"
     assert options["paths"]["koa"] == [f"{fetched}/.types/node_modules/@types/koa/index.d.ts"]
     assert options["typeRoots"][0] == f"{fetched}/.types/node_modules/@types"
@@ -390,6 +394,82 @@ def test_packages_of_a_clone_join_without_an_installation(tmp_path: Path) -> Non
     assert sorted(
         path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file() and ".lspidx" not in path.parts
     ) == sorted(CLONE)
+
+
+def test_tests_for_a_browser_that_import_nothing_have_a_project_of_their_own(tmp_path: Path) -> None:
+    """Chart.js: its project file is about `src`, and what `describe` and `expect` are comes from types; helpers of two tests are two."""
+    files = {
+        "package.json": package("root"),
+        "tsconfig.json": '{"compilerOptions": {"allowJs": true, "types": ["jasmine"]}, "include": ["src"]}',
+        "src/a.js": "export const a = 1;\n",
+        "src/plain.js": "var plain = 1;\n",
+        "demo.js": "var demo = 1;\n",
+        **{f"test/{number}.js": "function help() {}\ndescribe('a', () => help());\n" for number in range(tsconfig.PROJECT_OF_THEIR_OWN)},
+        "test/shims.d.ts": "declare const x: 1;\n",
+    }
+    found = told(tmp_path, files)
+    [place] = [path for path in found if path != "tsconfig.json"]
+    assert found["tsconfig.json"]["references"] == [{"path": f"./{place}"}]
+    assert found["tsconfig.json"]["include"] == ["src"]
+    assert found[place]["files"] == [f"./test/{number}.js" for number in range(tsconfig.PROJECT_OF_THEIR_OWN)]
+    assert found[place]["compilerOptions"]["moduleDetection"] == "force"
+    assert "jasmine" in found[place]["compilerOptions"]["types"]
+    (tmp_path / "test/0.js").unlink()
+    del files["test/0.js"]
+    assert set(told(tmp_path, files)) == {"tsconfig.json"}, "a further program costs memory"
+
+
+UNBUILT = {
+    "package.json": package("root", private=True, workspaces=["packages/*"]),
+    "packages/shop/package.json": package("shop", main="./dist/index.js", types="./dist/index.d.ts", version="1.0.0"),
+    "packages/shop/tsconfig.json": '{"compilerOptions": {"outDir": "dist", "rootDir": "lib", "module": "nodenext"}, "include": ["lib"]}',
+    "packages/shop/lib/index.ts": "export class Shop {\n  open(): number {\n    return 1;\n  }\n}\n",
+    "packages/shop/test/use.ts": 'import { Shop } from "..";\nexport function use() {\n  return new Shop().open();\n}\n',
+    "packages/shop/test/deep/use.ts": 'import { Shop } from "../..";\nexport const deep = () => new Shop().open();\n',
+    "packages/built/package.json": package("built", main="./index.js", types="./index.d.ts"),
+    "packages/built/index.js": "module.exports = 1;\n",
+    "packages/built/src/index.ts": "export const a = 1;\n",
+}
+
+
+def test_a_manifest_that_leads_to_what_a_build_writes_leads_to_its_source(tmp_path: Path) -> None:
+    """`import ".."` of socket.io's tests follows the manifest, to which `paths` say nothing."""
+    found = told(tmp_path, UNBUILT)
+    assert {path: text["types"] for path, text in found.items() if path.endswith("package.json")} == {
+        "packages/shop/package.json": "./lib/index.ts"
+    }
+    assert found["packages/shop/package.json"]["version"] == "1.0.0"
+
+
+def test_the_folder_above_a_test_is_the_package(tmp_path: Path) -> None:
+    requires("ts7")
+    root = write_tree(tmp_path / "work", UNBUILT)
+    done = crawl(root, Config(jobs=1), Watcher())
+    assert rows(done.generation, "SELECT path, name FROM occurrences WHERE symbol IS NULL ORDER BY ALL") == []
+    calls = rows(done.generation, "SELECT c.path FROM calls c JOIN symbols s ON s.symbol = c.callee WHERE s.name = 'open' ORDER BY ALL")
+    assert calls == [("packages/shop/test/deep/use.ts",), ("packages/shop/test/use.ts",)]
+
+
+def test_globals_of_tests_that_import_nothing_are_known(tmp_path: Path) -> None:
+    requires("ts7")
+    helper = "function help() {{\n  return shared('{0}');\n}}\ntested('{0}', function () {{\n  help();\n}});\n"
+    root = write_tree(
+        tmp_path / "work",
+        {
+            "package.json": package("root"),
+            "tsconfig.json": '{"compilerOptions": {"allowJs": true, "types": ["shared"], "typeRoots": ["types"]}, "include": ["src"]}',
+            "types/shared/index.d.ts": (
+                "declare function tested(name: string, body: () => void): void;\ndeclare function shared(x: string): void;\n"
+            ),
+            "src/a.js": "export const a = 1;\n",
+            **{f"test/{number}.js": helper.format(number) for number in range(tsconfig.PROJECT_OF_THEIR_OWN)},
+        },
+    )
+    done = crawl(root, Config(jobs=1), Watcher())
+    assert rows(done.generation, "SELECT path, name FROM occurrences WHERE symbol IS NULL ORDER BY ALL") == []
+    calls = rows(done.generation, "SELECT c.path, s.path, s.name FROM calls c JOIN symbols s ON s.symbol = c.callee ORDER BY ALL")
+    own = [(path, there) for path, there, name in calls if name == "help"]
+    assert own == [(f"test/{number}.js", f"test/{number}.js") for number in range(tsconfig.PROJECT_OF_THEIR_OWN)]
 
 
 def test_scripts_know_each_other_and_the_types_that_were_brought(tmp_path: Path) -> None:

@@ -324,6 +324,24 @@ def test_what_a_project_needs_is_read_from_every_kind_of_file(tmp_path: Path) ->
     ]
 
 
+def test_what_runs_tests_is_needed_where_no_manifest_says_so(tmp_path: Path) -> None:
+    """hatch's own tests: `hatch test` brings pytest, and environments stand in hatch.toml; tqdm's tox.ini is a text of pyproject.toml."""
+    files = {
+        "pyproject.toml": '[project]\nname = \'w\'\n[tool.tox]\nlegacy_tox_ini = """\n[testenv]\ndeps =\n    m\n"""\n',
+        "hatch.toml": "[envs.test]\nextra-dependencies = ['trustme']\n[envs.docs]\ndependencies = ['mkdocs~=1.6']\n",
+        "tests/conftest.py": "import os\n\nimport pytest\n",
+    }
+    write_tree(tmp_path, files)
+    found = declared(tmp_path, list(files), read_manifests(tmp_path, list(files)))
+    assert [need.text for need in found] == ["m", "mkdocs~=1.6", "pytest", "trustme"]
+    write_tree(tmp_path, {"requirements.txt": "pytest>=8\n", "hatch.toml": "not toml"})
+    listed = [*files, "requirements.txt"]
+    found = declared(tmp_path, listed, read_manifests(tmp_path, listed))
+    assert [need.text for need in found] == ["pytest>=8", "m"], "as it is declared"
+    write_tree(tmp_path, {"tests/conftest.py": "# import pytest\n"})
+    assert "pytest" not in {need.text for need in declared(tmp_path, list(files), read_manifests(tmp_path, list(files)))}
+
+
 @pytest.mark.parametrize(
     ("constraint", "expected"),
     [

@@ -11,6 +11,7 @@ from typing import Any, cast
 import msgspec
 import pytest
 from support import Watcher, assert_all_ended, fake_server, rows, write_tree
+from toolchains import requires
 
 from indexer.config import Config
 from indexer.crawl.plan import groups
@@ -118,6 +119,36 @@ def test_an_index_that_has_a_language_is_not_replaced_by_one_without(
     assert Home(root).current() == before.generation
     after = crawl_by(bad, accept_loss=True)
     assert [item["language"] for item in read_manifest(after.generation)["languages_lost"]] == ["typescript"]
+
+
+WITHOUT_HEADERS = """#include <Absent.h>
+static Handle *mask(Handle *self, Handle *given)
+{
+    int size = 0;
+    if (!absent_parse(given, &size)) { return NULL; }
+    for (int i = 0; i < size; i++) { size += i; }
+    return absent_of(size);
+}
+static AbsentMethod methods[] = {
+    {"mask", mask, ABSENT_FLAG, ""},
+    {NULL, NULL, 0, NULL}
+};
+static struct AbsentModule module = { ABSENT_HEAD, "mask", NULL, -1, methods };
+ABSENT_INIT
+made(void) {
+    return absent_make(&module);
+}
+"""
+
+
+@pytest.mark.slow
+def test_a_file_whose_headers_are_absent_loses_no_language(tmp_path: Path):
+    """tornado's one file of C includes Python.h: clangd was "never ready", and C was lost after a minute."""
+    requires("clangd")
+    root = write_tree(tmp_path / "work", {"mask.c": WITHOUT_HEADERS})
+    done = crawl(root, Config(jobs=1), Watcher(), environment={})
+    assert done.manifest["languages_lost"] == []
+    assert done.manifest["lost"] == {}
 
 
 def _progress(kind: str, **value: Any) -> Notification:

@@ -14,6 +14,7 @@ from toolchains import requires
 from indexer.config import Config
 from indexer.crawl.run import crawl
 from indexer.model import Role
+from indexer.store.lint import lint
 from indexer.syntax import code_of
 from indexer.syntax.tree import parse
 from indexer.syntax.tree.macros import prepare
@@ -223,6 +224,60 @@ def test_a_text_of_one_piece_only_ends(piece: bytes) -> None:
     assert len(prepare(source, is_cpp=True).text) == len(source)
 
 
+BODIES = """void first(void)
+{
+    int a = 1;
+    BEGIN
+    CHECK(a, 2);
+    END
+}
+void second(void)
+{
+    BEGIN
+    a = 3;
+    BEGIN
+    check(a, 4);
+    BEGIN
+    a->b++;
+    END
+}
+void third(void)
+{
+    BEGIN CHECK(a, 2);
+    BEGIN CHECK("a", b.c); END
+}
+void fourth(void) { CHECK(1, 2); }
+"""
+
+
+@pytest.mark.parametrize("language", ["c", "cpp"])
+def test_a_macro_that_stands_for_a_statement_hides_no_call_and_no_function(language: str) -> None:
+    """`BEGIN` above `CHECK(a, 2);` made a declaration of the call, and the functions that follow went with it."""
+    found = parse(language, f"a.{language}", BODIES.encode(), "a")
+    assert [symbol.name for symbol in found.symbols[1:]] == ["first", "a", "second", "third", "fourth"]
+    assert found.error_lines == []
+    calls = [
+        (name, line, found.symbols[around].name)
+        for name, line, around, roles in zip(found.tokens.name, found.tokens.line, found.tokens.enclosing, found.tokens.roles, strict=True)
+        if roles & Role.CALL
+    ]
+    assert calls == [
+        ("CHECK", 4, "first"),
+        ("check", 12, "second"),
+        ("CHECK", 19, "third"),
+        ("CHECK", 20, "third"),
+        ("CHECK", 22, "fourth"),
+    ]
+    assert not any(
+        roles & Role.DEFINITION for name, roles in zip(found.tokens.name, found.tokens.roles, strict=True) if name in ("CHECK", "check")
+    )
+
+
+def test_a_type_on_the_line_above_a_function_is_its_type() -> None:
+    text = "BOOL\nFIRST(int a) { return a; }\nstatic DWORD\nsecond(void);\nDWORD third;\nvoid f() {\n  DWORD a = 1;\n  BOOL b(2);\n}\n"
+    assert declared("c", text)[0] == ["FIRST", "f", "second", "third"]
+
+
 def test_a_type_that_is_called_is_no_name() -> None:
     """`unsigned(12)` was a second call of what it is given to, for a server answers with what is around it."""
     tokens = parse("cpp", "a.cpp", b"int f() { return q.S(unsigned(12)) + g(int(1), long(2)); }", "a").tokens
@@ -331,3 +386,106 @@ def test_a_word_of_a_string_or_comment_in_a_broken_file_hides_no_use(shop: Index
     assert [reason.code for reason in api.find_callers(shop, "shop::make").completeness.reasons] == []
     reasons = api.find_references(shop, "count").completeness.reasons
     assert "syntax_error" not in {reason.code for reason in reasons}
+
+
+PHANTOMS = {
+    "check.h": """void Check(int a, int b, int line);
+#define begin_ if (1) {
+#define end_ }
+#define check_eq(a, b) Check((a), (b), __LINE__)
+""",
+    "a.c": """#include "check.h"
+void one(void)
+{
+    int a = 1;
+    begin_
+    check_eq(a, 2);
+    end_
+}
+void two(void)
+{
+    check_eq(1, 2);
+}
+""",
+    "shop.hpp": """struct B { B(int x); ~B(); int v; };
+int number(int x);
+struct A {
+  void f(B b = B(1), int y = number(2));
+};
+void free_one(B b = B(4), int y = number(5));
+""",
+    "shop.cpp": """#include "shop.hpp"
+B::B(int x) : v(x) {}
+B::~B() {}
+int number(int x) { return x; }
+void A::f(B b, int y) { number(y); }
+void free_one(B b, int y) { A a; a.f(b, y); }
+int main() {
+  free_one();
+  B make(B(int));
+  return number(B(2).v);
+}
+""",
+}
+
+
+BOXES = {
+    "box.h": """#pragma once
+class Box {
+ public:
+  template <typename U>
+  Box& put(U value);
+  int n;
+};
+#include "box_impl.h"
+""",
+    "box_impl.h": """#pragma once
+#include "box.h"
+template <typename T>
+inline Box& Box::put(T value) {
+  T copy = value;
+  n = 1;
+  return *this;
+}
+inline Box& operator<<(Box& box, int v) { return box.put(v); }
+""",
+    "box.cpp": """#include "box.h"
+int fill() { Box box; box.put(3L); return 0; }
+#define TEST(suite, name) void suite##_##name()
+TEST(Boxes, AreFilled) { fill(); }
+""",
+}
+
+
+@pytest.fixture(scope="module")
+def phantoms(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
+    requires("clangd")
+    root = write_tree(tmp_path_factory.mktemp("phantoms") / "work", {**PHANTOMS, **BOXES})
+    crawl(root, Config(jobs=1), Watcher())
+    with open_index(root) as index:
+        yield index
+
+
+@pytest.mark.slow
+def test_a_call_in_a_prototype_is_made_by_a_symbol(phantoms: Index) -> None:
+    """What clangd tells of default values in a prototype was told of a symbol that is none, and `callers` ended with a KeyError."""
+    assert lint(lambda sql: phantoms.rows(sql)) == []
+    callers = {edge.symbol.qualified_name for edge in api.find_callers(phantoms, "number").result}
+    assert callers >= {"shop", "shop.A", "shop.A.f", "shop.main"}
+    assert api.find_callers(phantoms, "B::B").result
+
+
+@pytest.mark.slow
+def test_a_macro_in_front_of_a_macro_hides_no_call_of_it(phantoms: Index) -> None:
+    """`begin_` above `check_eq(a, 2);` looks like a prototype, and clangd knows that `check_eq` is a macro."""
+    answer = api.find_callers(phantoms, "check_eq")
+    assert [edge.symbol.qualified_name for edge in answer.result] == ["a.one", "a.two"]
+    assert answer.completeness.status == "complete"
+
+
+@pytest.mark.slow
+def test_a_member_template_whose_body_is_in_another_file_is_one_symbol(phantoms: Index) -> None:
+    """The prototype's own `U` made a second symbol of it, which nothing refers to: its name fitted two."""
+    answer = api.find_callers(phantoms, "Box::put")
+    assert sorted(edge.symbol.name for edge in answer.result) == ["fill", "operator<<"]
+    assert phantoms.rows("SELECT count(*) FROM symbol WHERE container_id NOT IN (SELECT sym_id FROM symbol)") == [(0,)]

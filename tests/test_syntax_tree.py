@@ -808,3 +808,12 @@ def test_what_a_macro_makes_is_in_its_text_and_what_it_is_given_is_called_there(
     assert [(read.symbols[called.enclosing[row]].name, Operation(called.operation[row])) for row in range(len(called.line))] == [
         ("runs", Operation.CALL)
     ]
+
+
+def test_a_macro_of_rust_that_is_named_as_a_type_is_one() -> None:
+    """`str![["…"]]` of snapshots: to the grammar `str` is a type, and each use was an error."""
+    text = 'fn f() {\n  g(str![[r#"a "b" c"#]]).h();\n  let s: &str = x;\n  let t = str::from_utf8(s);\n}\nfn i() {}\n'
+    found = parse("rust", "a.rs", text.encode(), "a")
+    assert found.error_lines == []
+    assert [symbol.name for symbol in found.symbols[1:]] == ["f", "s", "t", "i"]
+    assert (1, 4, "str") in set(zip(found.tokens.line, found.tokens.col, found.tokens.name, strict=True))

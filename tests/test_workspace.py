@@ -128,6 +128,28 @@ def test_a_document_belongs_to_the_package_of_the_nearest_manifest(tmp_path: Pat
     assert own_packages(root, "bash", ["x.sh"])["x.sh"][0].name == "workspace"
 
 
+@pytest.mark.parametrize(
+    ("language", "manifest", "text", "source"),
+    [
+        ("go", "go.mod", "module example\n", "main.go"),
+        ("typescript", "package.json", '{"name": "example"}', "src/main.ts"),
+        ("rust", "Cargo.toml", '[package]\nname = "example"\n', "src/main.rs"),
+    ],
+)
+def test_packages_of_one_name_have_symbols_of_their_own(tmp_path: Path, language: str, manifest: str, text: str, source: str):
+    """charmbracelet/x has eighteen examples, each `module example`: six functions of six programs were one symbol."""
+    paths = [f"examples/{one}/{source}" for one in "ab"]
+    root = write_tree(tmp_path, {f"examples/{one}/{manifest}": text for one in "ab"})
+    assert {path: (owner.name, place) for path, (owner, place) in own_packages(root, language, paths).items()} == {
+        path: ("example", path) for path in paths
+    }
+    write_tree(root, {f"lib/{manifest}": text})
+    found = own_packages(root, language, [*paths, f"lib/{source}"])
+    assert found[f"lib/{source}"][1] == source, "the uppermost keeps its name"
+    assert [found[path][1] for path in paths] == paths
+    assert own_packages(root, language, paths[:1])[paths[0]][1] == source, "alone it is as ever"
+
+
 def test_manifests_and_lock_files_are_ingredients(tmp_path: Path):
     """A change of a tsconfig or of what npm has installed makes another digest; a change of a source does not."""
     root = write_tree(tmp_path, {"tsconfig.json": "{}", "a.ts": "1"})
@@ -364,6 +386,34 @@ def test_the_probe_asks_only_what_the_file_itself_can_answer():
     assert [listed.tokens.line[token] for token in probe_candidates(listed)] == [4], "no server places a name in a string"
 
 
+WITHOUT_HEADERS = """#include <Absent.h>
+static Handle *mask(Handle *self, Handle *given)
+{
+    int size = 0;
+    if (!absent_parse(given, &size)) { return NULL; }
+    for (int i = 0; i < size; i++) { size += i; }
+    return absent_of(size);
+}
+static ABSENT_METHODS methods[] = { {"mask", mask, ABSENT_FLAG, ""}, {NULL, NULL, 0, NULL} };
+ABSENT_INIT made(void) { return absent_make(methods); }
+"""
+
+
+def test_a_server_that_reads_each_file_alone_is_asked_for_local_names_too():
+    """Without its headers a compiler may know no name of a file's top."""
+    parsed = parse("c", "a.c", WITHOUT_HEADERS.encode(), "a")
+    top = probe_candidates(parsed)
+    assert top
+    more = probe_candidates(parsed, alone=True)
+    assert more[: len(top)] == top
+    assert {parsed.tokens.name[token] for token in more[len(top) :]} <= {"given", "size", "i"}
+    assert len(more) > len(top)
+    assert load_table().server["clangd"].alone
+    assert not probe_candidates(parse("c", "a.c", b"int f(int a) { return a; }", "a"), alone=True), (
+        "no name of its top is used: nothing is to be proved"
+    )
+
+
 def test_every_language_that_is_crawled_can_be_read():
     """A language of the table has a syntax of its own, or the general one."""
     for language, spec in load_table().language.items():
@@ -382,6 +432,10 @@ def test_a_missing_compilation_database_is_said_where_something_is_compiled(tmp_
 
     assert lacking("tests/fixtures/a.c", "testdata/b.c", "examples/c.c") == []
     assert lacking("src/a.c")[0].startswith("bear -- make")
+    write_tree(tmp_path, {"setup.py": ""})
+    assert lacking("src/a.c") == ["bear -- pip install --no-build-isolation -e ."], "no make builds it"
+    write_tree(tmp_path, {"configure.ac": ""})
+    assert lacking("src/a.c") == ["autoreconf -i && ./configure && bear -- make"]
     write_tree(tmp_path, {"CMakeLists.txt": ""})
     assert lacking("src/a.c") == ["cmake -S . -B build -DCMAKE_EXPORT_COMPILE_COMMANDS=ON"]
     write_tree(tmp_path, {"build/compile_commands.json": "[]"})

@@ -271,6 +271,7 @@ class Work:
             one_thread=spec.one_thread,
             fresh=spec.fresh,
             fixed=spec.fixed,
+            alone=spec.alone,
             stays=spec.stays,
             timeout_s=own.timeout_s or config.request_timeout_s or spec.timeout_s,
             limits=Limits(

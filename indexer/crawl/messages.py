@@ -53,6 +53,7 @@ class Setup(msgspec.Struct, kw_only=True):
     one_thread: bool
     fresh: bool
     fixed: bool
+    alone: bool
     stays: bool
     timeout_s: float
     limits: Limits

@@ -31,7 +31,7 @@ from indexer.crawl.ownership import look, refuse_tracked
 from indexer.crawl.plan import outside
 from indexer.crawl.plan.groups import Group, group
 from indexer.crawl.plan.launch import unconfined
-from indexer.crawl.plan.losses import Lost, languages_lost, worse_than
+from indexer.crawl.plan.losses import Lost, languages_lost, without_server, worse_than
 from indexer.crawl.plan.partial import Extent, Part, is_better
 from indexer.crawl.plan.recipe import digest_of, ingredients, recipe_of
 from indexer.crawl.plan.survey import Survey, of_folder, recipe_digest, survey, together
@@ -252,9 +252,8 @@ class _Run:
         paths, seen = self._look(pool)
         missing = self._prerequisites(paths, seen)
         grouping = group(folders, paths, seen.documents, config, self.environment)
-        for language, problem in grouping.missing.items():
-            files = sum(item.language == language for item in seen.documents)
-            watcher.note(f"{files} {language} files have no language server here, only their text is read; {problem}")
+        for note in without_server(grouping.missing, [item.language for item in seen.documents]):
+            watcher.note(note)
         self.refused = [*config.refused, *self._pointers(paths, grouping.groups)]
         for refusal in told(self.refused):
             watcher.note(f"{refusal.sentence}{f'; to allow that: {refusal.remedy}' if refusal.remedy else ''}")

@@ -151,8 +151,13 @@ def _fits(said: object, wanted: object) -> bool:
     return bool(re.search(wanted, said)) if isinstance(wanted, str) and isinstance(said, str) else said == wanted
 
 
-def probe_candidates(syntax: Syntax) -> list[int]:
-    """Tokens whose meaning a ready server must know: uses of a name that this file defines once, at its top, and nowhere else."""
+def probe_candidates(syntax: Syntax, *, alone: bool = False) -> list[int]:
+    """Tokens whose meaning a ready server must know: uses of a name that this file defines once, at its top, and nowhere else.
+
+    Args:
+        alone: the server reads each file by itself. Then uses of local names follow: where a header is absent, a compiler may know what a
+            function's own names mean and none of the file's (`PyObject *f(…)` without `Python.h`).
+    """
     tokens = syntax.tokens
     defined = Counter(symbol.name for symbol in syntax.symbols[1:])
     own = {
@@ -163,11 +168,17 @@ def probe_candidates(syntax: Syntax) -> list[int]:
     members = {token for _, token in syntax.members}
     certain: dict[str, int] = {}
     likely: dict[str, int] = {}
+    local: dict[int, int] = {}  # by what is around them
     for token, name in enumerate(tokens.name):
-        if name not in own or tokens.roles[token] & _NO_USE or token in members:
+        if tokens.roles[token] & _NO_USE or token in members:
             continue
-        if tokens.symbol[token] == own[name]:
+        meant = tokens.symbol[token]
+        if name not in own:
+            if meant > 0 and SymbolFlag.LOCAL in syntax.symbols[meant].flags:
+                local.setdefault(tokens.enclosing[token], token)
+        elif meant == own[name]:
             certain.setdefault(name, token)
-        elif tokens.ask[token] and tokens.symbol[token] < 0:
+        elif tokens.ask[token] and meant < 0:
             likely.setdefault(name, token)
-    return [*certain.values(), *likely.values()][:_CANDIDATES]
+    found = [*certain.values(), *likely.values()][:_CANDIDATES]
+    return [*found, *[*local.values()][:_CANDIDATES]] if found and alone else found

@@ -15,6 +15,12 @@ _ASIDE = frozenset({"fixtures", "testdata", "examples", "docs", "doc"})
 _HOW = (
     ("CMakeLists.txt", "cmake -S . -B build -DCMAKE_EXPORT_COMPILE_COMMANDS=ON"),
     ("meson.build", "meson setup builddir"),
+    ("configure", "./configure && bear -- make"),
+    ("configure.ac", "autoreconf -i && ./configure && bear -- make"),
+    ("Makefile", "bear -- make"),
+    ("GNUmakefile", "bear -- make"),
+    ("setup.py", "bear -- pip install --no-build-isolation -e ."),
+    ("Cargo.toml", "bear -- cargo build"),
     ("", "bear -- make (or whatever builds it), in the root"),
 )
 """How a database is made, by a file in the root. Each runs the repository's build, so lspidx does not do it."""

@@ -34,6 +34,9 @@ _MOST_LOOKS = 4_000
 _MOST_BYTES = 64_000_000
 _MOST_PROJECTS = 20
 _NAMED = 3
+_PROJECTS_NAMED = 4
+"""So many projects with a manifest of their own have a line each; those beside them have one together."""
+
 _SOURCES = (".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs")
 _BESIDE = ("workspace:", "link:", "file:", "portal:", "catalog:", "patch:", ".", "/")
 """Beginnings of specifiers that mean something of the repository, which only the workspace's own package manager knows."""
@@ -137,21 +140,32 @@ _BERRY = _Manager(
 
 def find(look: Look) -> list[Prerequisite]:
     """See `BuildTool.find`."""
+    language = TYPESCRIPT.name if TYPESCRIPT.name in look.languages else JAVASCRIPT.name
+    lacking = [(project, names) for project in _projects(look) if (names := project.missing(look.root, _place(look)))]
     found: list[Prerequisite] = []
-    for project in _projects(look):
-        names = project.missing(look.root, _place(look))
-        if not names:
-            continue
-        shown = ", ".join(names[:_NAMED]) + (" …" if len(names) > _NAMED else "")
+    shown = lacking if len(lacking) <= _PROJECTS_NAMED + 1 else lacking[:_PROJECTS_NAMED]
+    for project, names in shown:
         where = f" of {project.folder}" if project.folder else ""
         inside = f" (in {project.folder})" if project.folder else ""
         found.append(
             Prerequisite(
-                language=TYPESCRIPT.name if TYPESCRIPT.name in look.languages else JAVASCRIPT.name,
+                language=language,
                 name="node_modules",
-                detail=f"{len(names)} of the {project.declared} packages that the manifests{where} name are not installed: {shown}",
+                detail=f"{len(names)} of the {project.declared} packages that the manifests{where} name are not installed: {_some(names)}",
                 remedy=project.manager.remedy + inside,
                 can_fetch=not project.of_elsewhere.issuperset(names),
+            )
+        )
+    if others := lacking[len(shown) :]:
+        number = len({name for _, names in others for name in names})
+        folders = _some([project.folder or "." for project, _ in others])
+        found.append(
+            Prerequisite(
+                language=language,
+                name="node_modules",
+                detail=f"{number} packages that the manifests of {len(others)} more projects name are not installed ({folders})",
+                remedy=f"{others[0][0].manager.remedy} in each of them",
+                can_fetch=any(not project.of_elsewhere.issuperset(names) for project, names in others),
             )
         )
     types = sorted(node_types.missing(_untyped(look), _place(look)), key=lambda name: (name != NODE, name not in GLOBALS, name))
@@ -168,6 +182,10 @@ def find(look: Look) -> list[Prerequisite]:
             )
         )
     return found
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:_NAMED]) + (" …" if len(names) > _NAMED else "")
 
 
 def steps(look: Look) -> Iterator[Step]:

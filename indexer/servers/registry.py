@@ -86,6 +86,7 @@ class ServerSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     fixed: bool = False
     stays: bool = False
     split: bool = True
+    alone: bool = False
     ready: Literal["initialized", "progress", "notification"]
     ready_title: str = ""
     ready_method: str = ""

@@ -34,6 +34,7 @@ CONTENT_VERSION: what the same source means; a change makes indexes want a rebui
                     C, C++: what the texts of macros name; Python: names in class bodies that are read before they are bound
    19  2026-11-28  what `async with` gives, names in lists of Python, `arguments`, what is thrown and caught, members of `super`; names of
                     the library that a script takes for itself
+                    Python: results that are declared as `Self` or `C[…]`; C, C++: macros that stand for statements, calls in prototypes
 """
 
 from __future__ import annotations

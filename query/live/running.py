@@ -270,7 +270,7 @@ class Running:
             parsed = syntaxes.parse(language, self._relative(path), known.text.encode("utf-8", "replace"), "")
         except (ValueError, RecursionError):
             return True
-        candidates = probe_candidates(parsed)
+        candidates = probe_candidates(parsed, alone=self.launch.found.spec.alone)
         for token in candidates:
             position = {"line": parsed.tokens.line[token], "character": parsed.tokens.col[token]}
             answer = self._talk.ask(methods.TEXT_DOCUMENT_DEFINITION, {"textDocument": {"uri": path_to_uri(path)}, "position": position})

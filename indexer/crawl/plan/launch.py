@@ -103,7 +103,10 @@ def launch(
         options=options,
         settings=fill(overlay(overlay(spec.settings, more_settings), own.settings), values),
         confinement=held,
-        overlays={os.path.normpath(home.root / one.path): one.text if live else closed(one.text) for one in item.overlays},
+        overlays={
+            os.path.normpath(home.root / one.path): one.text if live or one.path.endswith("package.json") else closed(one.text)
+            for one in item.overlays
+        },
     )
 
 

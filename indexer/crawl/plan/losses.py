@@ -15,6 +15,9 @@ from indexer.model import LossReason
 LOST_SHARE = 0.5
 """Of a language's documents: where the servers' answers for so many are missing, the language counts as lost."""
 
+_FEW_FILES, _FEW_LANGUAGES, _LANGUAGES_NAMED = 5, 3, 5
+"""Languages of so few files are said together, where there are more than so many of them; so many are named."""
+
 _REMEDIES = {
     LossReason.NOT_READY: "see what the server says above; with more time: language.{language}.timeout_s in lspidx.toml",
     LossReason.SERVER_TIMEOUT: "with more time: language.{language}.timeout_s in lspidx.toml",
@@ -100,3 +103,29 @@ def unresolved_too_often(resolution: Mapping[str, Mapping[str, int]], least_perc
         if resolved < least_percent:
             sentences.append(f"{resolved:.1f} % of the {language} identifiers are resolved, less than min_resolved = {least_percent:g}")
     return sentences
+
+
+def without_server(missing: Mapping[str, str], languages: Sequence[str]) -> list[str]:
+    """What is said of languages that have no server here: a line each, and one for all those of a few files, where they are several.
+
+    Args:
+        missing: by language, why there is none and how to get one. languages: of all documents.
+    """
+    files = Counter(language for language in languages if language in missing)
+    few = [language for language in missing if files[language] <= _FEW_FILES]
+    together = few if len(few) > _FEW_LANGUAGES else []
+    said = [
+        f"{files[language]} {language} files have no language server here, only their text is read; {problem}"
+        for language, problem in missing.items()
+        if language not in together
+    ]
+    if together:
+        named = sorted(together, key=lambda language: (-files[language], language))
+        more = " …" if len(named) > _LANGUAGES_NAMED else ""
+        number = sum(files[language] for language in together)
+        shown = ", ".join(named[:_LANGUAGES_NAMED])
+        said.append(
+            f"{number} files of {len(together)} languages have no language server here, only their text is read: {shown}{more}; "
+            "to get them: lspidx doctor"
+        )
+    return said

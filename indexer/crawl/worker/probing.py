@@ -136,7 +136,7 @@ class Probing:
                 break
             if document.syntax is not None or self._sources.read(document):
                 assert document.syntax is not None
-                tokens = probe_candidates(document.syntax) if self._may_be_asked(document) else []
+                tokens = probe_candidates(document.syntax, alone=self._setup.alone) if self._may_be_asked(document) else []
                 if tokens:
                     probes.append(Probe(document, tokens))
                 else:

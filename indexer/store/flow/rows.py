@@ -13,7 +13,7 @@ from indexer.store.flow.decorating import Decorating
 from indexer.store.flow.program import PYTHON, Program
 from indexer.store.flow.properties import Teller
 from indexer.store.flow.sites import Signature, Site
-from indexer.store.flow.solver import Solver
+from indexer.store.flow.solver import OWN, Solver
 from indexer.store.flow.values import Sort
 
 _STATIC, _CLASSMETHOD = int(SymbolFlag.STATIC), int(SymbolFlag.CLASSMETHOD)
@@ -305,6 +305,11 @@ class Builder(Decorating):
         self._parametrize(row, signature)
         for child in self.taken(row, Handed.RESULT):
             solver.declared.extend((sym_id, meant) for meant in program.means.get(child, ()) if program.is_type(meant))
+        for child in self.taken(row, Handed.OWN_RESULT):
+            named = [meant for meant in program.means.get(child, ()) if program.is_type(meant) and not program.is_outside(meant)]
+            solver.declared.extend((sym_id, meant) for meant in named)
+            if not named and program.class_of(sym_id) >= 0 and not program.flags[sym_id] & _STATIC:
+                solver.declared.append((sym_id, OWN))
         made = solver.graph.node()
         solver.graph.put(made, solver.values.number(Sort.FUNCTION, sym_id))
         if self._decorate(row, sym_id, made):
@@ -443,8 +448,11 @@ def solve(program: Program) -> Solver:
 def follow(solver: Solver) -> None:
     program = solver.program
     solver.graph.run()
-    for function, owner in solver.declared:
-        if not program.is_outside(owner) and function not in solver.gives_back and not solver.graph.values(solver.result(function)):
+    unknown = [one for one in solver.declared if one[0] not in solver.gives_back and not solver.graph.values(solver.result(one[0]))]
+    for function, owner in unknown:
+        if owner == OWN:
+            give_back(solver, function, 0)
+        elif not program.is_outside(owner):
             solver.graph.put(solver.result(function), solver.values.number(Sort.OBJECT, owner))
     for row, classes in solver.narrowed:
         for owner in classes if not solver.graph.values(row) else ():

@@ -18,6 +18,9 @@ from indexer.store.flow.values import Sort
 
 _STATIC, _CLASSMETHOD = int(SymbolFlag.STATIC), int(SymbolFlag.CLASSMETHOD)  # plain numbers: & of an IntFlag costs a microsecond
 
+OWN = -1
+"""In place of a class that a result is declared to be of: the one that the method is called on."""
+
 _MOST_DEPTH = 8
 _WITH_MEMBERS = frozenset({Sort.OBJECT, Sort.CLASS, Sort.SUPER})
 _MADE_OF_CLASSES = frozenset({"__class__"})
@@ -40,7 +43,7 @@ class Solver(Nodes):
         self.fallbacks: list[tuple[int, int]] = []  # node, value that is taken where nothing else came
         self.narrowed: list[tuple[int, tuple[int, ...]]] = []  # row, classes of one of which it is
         self.remade_calls: set[tuple[int, int]] = set()  # row and symbol: a call of a decorated function, and what its decorator made
-        self.declared: list[tuple[int, int]] = []  # function, class that its result is declared to be of
+        self.declared: list[tuple[int, int]] = []  # function, class that its result is declared to be of, or OWN
         self.sites: list[Site] = []
         self.called: dict[tuple[int, int], Via] = {}  # row and symbol: an edge
         self.doubtful: dict[tuple[int, int], None] = {}

@@ -1,5 +1,5 @@
 -- Operations of which it is not known what they run, and members that are looked up by names that are made.
--- Takes: document, symbol, symbol_text; final_occ, sym_of, ancestor; operation_member (what languages say); nameless, operated,
+-- Takes: document, symbol, symbol_text; final_occ, around_of, ancestor; operation_member (what languages say); nameless, operated,
 -- special_member, signed, runs, going_on, accessor_member.
 -- Makes: unresolved_operation (operations on values of which no type is known, or one whose subtypes alone have the member). Adds to
 -- string_gap.
@@ -103,7 +103,7 @@ FROM (
     WHERE o.operation = operation('look_up') AND EXISTS (FROM look_up)
     UNION
     SELECT n.doc_id, n.line, e.sym_id, o.sym_id
-    FROM look_up n JOIN sym_of e ON e.doc_id = n.doc_id AND e.ordinal = n.enclosing
+    FROM look_up n JOIN around_of e ON e.doc_id = n.doc_id AND e.ordinal = n.enclosing
     JOIN final_occ o ON o.doc_id = n.doc_id AND o.line = n.at_line AND o.col = n.at_col
     WHERE EXISTS (SELECT 1 FROM symbol k WHERE k.container_id = o.sym_id AND is_callable(k.kind))
 ) l JOIN symbol s ON s.sym_id = l.owner_id

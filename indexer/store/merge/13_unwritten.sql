@@ -1,5 +1,5 @@
 -- Calls that no text shows: what a compiler puts in where objects are made, copied and end, and what default values call.
--- Takes: document, symbol, type_edge; final_occ, ancestor, sym_of, nameless_call, constructor; facts_unwritten.
+-- Takes: document, symbol, type_edge; final_occ, ancestor, sym_of, around_of, phantom, nameless_call, constructor; facts_unwritten.
 -- Makes: no table of its own. Adds to raw_call and unresolved_operation.
 
 -- What a compiler puts in, with the function that it stands in and, where the document declares it, the one that is called.
@@ -7,10 +7,11 @@
 -- name VARCHAR, scope VARCHAR, own_id INTEGER
 CREATE TEMP TABLE added AS
 SELECT row_number() OVER (ORDER BY x.doc_id, x.line, x.col, x.end_col, x.kind, x.name, x.scope, x.enclosing, x.own) AS id,
-       x.doc_id, e.sym_id AS encl_id, x.line, x.col, x.end_col, x.kind, x.name, x.scope, o.sym_id AS own_id
+       x.doc_id, e.sym_id AS encl_id, x.line, x.col, x.end_col, x.kind, x.name, x.scope, CASE WHEN p.sym_id IS NULL THEN o.sym_id ELSE p.instead_id END AS own_id
 FROM facts_unwritten x
-JOIN sym_of e ON e.doc_id = x.doc_id AND e.ordinal = x.enclosing
-LEFT JOIN sym_of o ON o.doc_id = x.doc_id AND o.ordinal = x.own AND x.own >= 0;
+JOIN around_of e ON e.doc_id = x.doc_id AND e.ordinal = x.enclosing
+LEFT JOIN sym_of o ON o.doc_id = x.doc_id AND o.ordinal = x.own AND x.own >= 0
+LEFT JOIN phantom p ON p.sym_id = o.sym_id;
 
 -- A name that a compiler prints is of what the document defines, else of what it refers to, else of all that there is. `far`: which.
 -- Needs: added. Else: doc_id INTEGER, name VARCHAR, sym_id INTEGER, far INTEGER

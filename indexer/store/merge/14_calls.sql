@@ -1,5 +1,5 @@
 -- Who calls whom, of all that is told and of what values lead to.
--- Takes: document, symbol, symbol_text, type_edge; raw_call, constructor, final_occ, sym_of, nameless, nameless_call; flow_call (what `indexer.store.flow` found).
+-- Takes: document, symbol, symbol_text, type_edge; raw_call, constructor, final_occ, around_of, nameless, nameless_call; flow_call (what `indexer.store.flow` found).
 -- Makes: call_in (by callee), call_out (the same by caller), possible_call (by flow, and uncertain: not among the others), open_call.
 
 -- A library may declare one thing by an interface, a variable, and the interface of what constructs it: the type is told, once.
@@ -72,7 +72,7 @@ CREATE TABLE open_call AS
 SELECT DISTINCT o.* FROM called_value o ANTI JOIN told_callee c ON c.doc_id = o.doc_id AND c.line = o.line AND c.col = o.col
 UNION
 SELECT e.sym_id, '', n.doc_id, n.line, n.col, n.end_col
-FROM nameless n JOIN sym_of e ON e.doc_id = n.doc_id AND e.ordinal = n.enclosing
+FROM nameless n JOIN around_of e ON e.doc_id = n.doc_id AND e.ordinal = n.enclosing
 ANTI JOIN nameless_call k ON k.doc_id = n.doc_id AND k.line = n.line AND k.col = n.col AND k.operation = n.operation
 -- Of a sign that stands behind a name it is the name that is called.
 ANTI JOIN final_occ f ON is_basis(n.basis, 'sign') AND f.doc_id = n.doc_id AND f.line = n.line AND f.end_col = n.col

@@ -2,7 +2,7 @@
 -- Takes: document, symbol, symbol_key, symbol_text, type_edge; raw_occ, sym_of, target_sym, member, ancestor, string_use;
 -- facts_silent_members; overloading_language (what languages say).
 -- Makes: for later stages, and for `indexer.store.flow`, which runs behind this one: final_occ (with the edges that are no meanings of a
--- name). Takes symbols out of symbol, symbol_key and symbol_text that the text only seemed to define.
+-- name), phantom, around_of (the symbol in which stands what is in an ordinal's text). Takes symbols out of symbol, symbol_key and symbol_text that the text only seemed to define.
 
 -- A field that only assignments through `self` define, below a property of the same name: the property's setter runs.
 -- Needs: member, ancestor. Else: sym_id INTEGER, property_id INTEGER
@@ -112,20 +112,30 @@ SELECT s.sym_id, min(o.sym_id) AS instead_id
 FROM (SELECT DISTINCT sym_id FROM member) m JOIN symbol s USING (sym_id)
 LEFT JOIN final_occ o ON o.doc_id = s.doc_id AND o.line = s.sel_line AND o.col = s.sel_col
 WHERE NOT EXISTS (SELECT 1 FROM final_occ own WHERE own.sym_id = s.sym_id AND own.doc_id = s.doc_id AND own.line = s.sel_line AND own.col = s.sel_col)
-  AND NOT EXISTS (SELECT 1 FROM symbol c WHERE c.container_id = s.sym_id AND NOT has_flag(c.flags, 'parameter'))
+  AND NOT EXISTS (SELECT 1 FROM symbol c WHERE c.container_id = s.sym_id AND NOT has_flag(c.flags, 'parameter')
+                     AND NOT is_kind(c.kind, 'type parameter'))
 GROUP BY s.sym_id;
 -- A parameter of a prototype is the one at its place where the body is; where one of the two leaves names out, the one of its name.
 -- Needs: phantom.
 INSERT INTO phantom
 WITH parameter AS (
-    SELECT sym_id, container_id, name, row_number() OVER of_one AS place, count(*) OVER (PARTITION BY container_id) AS together
+    SELECT sym_id, container_id, kind, name, row_number() OVER of_one AS place, count(*) OVER (PARTITION BY container_id, kind) AS together
     FROM symbol
-    WHERE has_flag(flags, 'parameter') AND container_id IN (SELECT sym_id FROM phantom UNION SELECT instead_id FROM phantom)
-    WINDOW of_one AS (PARTITION BY container_id ORDER BY sel_line, sel_col)
+    WHERE (has_flag(flags, 'parameter') OR is_kind(kind, 'type parameter'))
+      AND container_id IN (SELECT sym_id FROM phantom UNION SELECT instead_id FROM phantom)
+    WINDOW of_one AS (PARTITION BY container_id, kind ORDER BY sel_line, sel_col)
 )
 SELECT c.sym_id, coalesce(min(w.sym_id) FILTER (w.place = c.place AND w.together = c.together), min(w.sym_id) FILTER (w.name = c.name))
-FROM parameter c JOIN phantom p ON p.sym_id = c.container_id LEFT JOIN parameter w ON w.container_id = p.instead_id
+FROM parameter c JOIN phantom p ON p.sym_id = c.container_id LEFT JOIN parameter w ON w.container_id = p.instead_id AND w.kind = c.kind
 GROUP BY c.sym_id;
+-- What stands in the text of one stands in what is around it.
+-- Needs: phantom. Else: sym_id INTEGER, instead_id INTEGER, around_id INTEGER, doc_id INTEGER, line INTEGER, col INTEGER
+CREATE TEMP TABLE phantom_text AS
+SELECT p.sym_id, p.instead_id, coalesce(c.sym_id, m.sym_id) AS around_id, s.doc_id, s.sel_line AS line, s.sel_col AS col
+FROM phantom p JOIN symbol s USING (sym_id) JOIN sym_of m ON m.doc_id = s.doc_id AND m.ordinal = 0
+LEFT JOIN symbol c ON c.sym_id = s.container_id AND NOT is_value(c.kind) AND c.sym_id NOT IN (SELECT sym_id FROM phantom);
+CREATE TEMP TABLE around_of AS
+SELECT o.doc_id, o.ordinal, coalesce(t.around_id, o.sym_id) AS sym_id FROM sym_of o LEFT JOIN phantom_text t USING (sym_id);
 -- Needs: phantom.
 DELETE FROM symbol WHERE sym_id IN (SELECT sym_id FROM phantom);
 -- Needs: phantom.
@@ -134,9 +144,12 @@ DELETE FROM symbol_key WHERE sym_id IN (SELECT sym_id FROM phantom);
 DELETE FROM symbol_text WHERE sym_id IN (SELECT sym_id FROM phantom);
 -- Needs: phantom.
 UPDATE final_occ SET sym_id = p.instead_id FROM phantom p WHERE final_occ.sym_id = p.sym_id;
+-- `begin check(a, b);`, of words that the text's own names do not tell from a prototype: the macro is used there.
 -- Needs: phantom.
-UPDATE final_occ SET encl_id = s.doc_module_id
-FROM phantom p JOIN (SELECT c.sym_id, r.sym_id AS doc_module_id FROM sym_of c JOIN sym_of r ON r.doc_id = c.doc_id AND r.ordinal = 0) s USING (sym_id)
-WHERE final_occ.encl_id = p.sym_id;
+UPDATE final_occ SET roles = (role('read') + role('call'))::USMALLINT
+FROM phantom_text p JOIN symbol_text m ON m.sym_id = p.instead_id AND regexp_matches(m.signature, '^#\s*define\s+\w+\(')
+WHERE final_occ.doc_id = p.doc_id AND final_occ.line = p.line AND final_occ.col = p.col AND final_occ.sym_id = p.instead_id;
+-- Needs: phantom.
+UPDATE final_occ SET encl_id = t.around_id FROM phantom_text t WHERE final_occ.encl_id = t.sym_id;
 -- Needs: phantom.
 UPDATE type_edge SET super_id = p.instead_id FROM phantom p WHERE type_edge.super_id = p.sym_id AND p.instead_id IS NOT NULL;

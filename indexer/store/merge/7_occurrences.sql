@@ -1,5 +1,5 @@
 -- What identifiers mean, by document and by symbol, with what was found by following values.
--- Takes: symbol, type_edge; ancestor, made_base, final_occ, sym_of; facts_unwritten; flow_meaning, flow_property, flow_stop and flow_base (what `indexer.store.flow` found).
+-- Takes: symbol, type_edge; ancestor, made_base, final_occ, around_of; facts_unwritten; flow_meaning, flow_property, flow_stop and flow_base (what `indexer.store.flow` found).
 -- Makes: occ (by document), refs (by symbol), unresolved_name, unresolved_call, unresolved_base, override, type_edge_rev, flow_gap. Adds to
 -- final_occ, symbol and symbol_key. For the next stages: open_occ, above_member.
 
@@ -212,7 +212,7 @@ FROM (SELECT * FROM final_occ WHERE sym_id IS NULL AND NOT is_evidence(evidence,
 WHERE NOT has_role(roles, 'definition')
 UNION ALL  -- what a macro makes a value of has no identifier of its own
 SELECT x.name, x.doc_id, x.line, x.col, x.end_col, role('read'), e.sym_id
-FROM facts_unwritten x JOIN sym_of e ON e.doc_id = x.doc_id AND e.ordinal = x.enclosing
+FROM facts_unwritten x JOIN around_of e ON e.doc_id = x.doc_id AND e.ordinal = x.enclosing
 SEMI JOIN (SELECT name FROM symbol WHERE is_callable(kind) AND NOT has_flag(flags, 'external')) s ON s.name = x.name
 WHERE x.kind = unwritten('value')
 ORDER BY name, doc_id, line, col;

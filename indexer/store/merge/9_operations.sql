@@ -1,5 +1,5 @@
 -- Calls that have no name where they stand: operators, `with`, `for`, `str()` and the like.
--- Takes: document, symbol, symbol_text; final_occ, sym_of, target_sym, ancestor; operation_member and language_rule (what languages
+-- Takes: document, symbol, symbol_text; final_occ, sym_of, around_of, target_sym, ancestor; operation_member and language_rule (what languages
 -- say); nameless, standing, open_type, closed_value, given, holds.
 -- Makes: no table of its own. For the next stages: operated, special_member, signed, runs, going_on, nameless_call.
 
@@ -37,7 +37,7 @@ FROM (
                    ELSE h.sym_id IS NOT NULL END)  -- else what it holds is of no type here
       AND NOT coalesce(is_kind(b.kind, 'module') OR is_basis(n.basis, 'value') AND is_callable(b.kind), false)
 ) n
-JOIN sym_of e ON e.doc_id = n.doc_id AND e.ordinal = n.enclosing;
+JOIN around_of e ON e.doc_id = n.doc_id AND e.ordinal = n.enclosing;
 -- Needs: operated, open_type.
 UPDATE operated SET type_id = NULL WHERE type_id IN (SELECT sym_id FROM open_type);
 
@@ -70,7 +70,7 @@ CREATE TEMP TABLE signed AS
 SELECT DISTINCT n.doc_id, n.line, n.col, n.end_col, n.operation, e.sym_id AS encl_id, s.sym_id AS callee, s.name, w.evidence,
        s.sym_id IS NULL OR has_flag(s.flags, 'external') AND is_kind(c.kind, 'interface') AS is_open
 FROM sign n
-JOIN sym_of e ON e.doc_id = n.doc_id AND e.ordinal = n.enclosing
+JOIN around_of e ON e.doc_id = n.doc_id AND e.ordinal = n.enclosing
 JOIN document d ON d.doc_id = n.doc_id
 LEFT JOIN target_sym t ON t.doc_id = n.doc_id AND t.ordinal = n.target
 LEFT JOIN symbol s ON s.sym_id = t.sym_id
@@ -130,7 +130,7 @@ INSERT INTO nameless_call
 SELECT DISTINCT e.sym_id, b.sym_id, n.doc_id, n.line, n.col, n.end_col, evidence('protocol'), n.operation
 FROM nameless n
 JOIN document d ON d.doc_id = n.doc_id AND language_has(d.language, 'function_types')
-JOIN sym_of e ON e.doc_id = n.doc_id AND e.ordinal = n.enclosing
+JOIN around_of e ON e.doc_id = n.doc_id AND e.ordinal = n.enclosing
 JOIN standing b ON b.doc_id = n.doc_id AND b.line = n.at_line AND b.col = n.at_col AND is_callable(b.kind)
 WHERE n.operation = operation('iterate') AND is_basis(n.basis, 'value') AND n.line = n.at_line AND n.col = n.at_col;
 

@@ -85,15 +85,14 @@ class Declarations(Parts):
         return self.texts[place] == own
 
     def stands_alone(self, head: Head, name: Name) -> bool:
-        """Whether what is on the line above is a statement of its own, as `Q_OBJECT` above `Q_PROPERTY(…)`."""
-        return (
-            head.scope.kind in ("class", "space")
-            and head.is_one_word
-            and self.is_macro(head.before[0].own)
-            and self.is_macro(name.own)
-            and self.texts[name.last + 1] == b"("
-            and self.has_line_end(head.before[0].last, name.first)
-        )
+        """Whether what is in front is a statement of its own: `Q_OBJECT` above `Q_PROPERTY(…)`, `BEGIN` above `CHECK(a, b);`."""
+        if not head.is_one_word or not self.is_macro(head.before[0].own):
+            return False
+        is_above = self.has_line_end(head.before[0].last, name.first)
+        calls_macro = self.is_macro(name.own) and self.texts[name.last + 1] == b"("
+        if head.scope.kind == "body":  # a type stands there on the line of its variable, and no variable is spelt like a macro
+            return is_above or calls_macro
+        return head.scope.kind in ("class", "space") and is_above and calls_macro
 
     def take_alone(self, head: Head) -> None:
         """Words before what cannot follow a name: macros that stand for statements or for nothing."""

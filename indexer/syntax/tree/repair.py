@@ -2,8 +2,9 @@
 
 tree-sitter-typescript 0.23 knows no variance (`interface Box<in out T>`), takes a call signature on a line of its own,
 `<A>(a: A): B`, for type arguments of the line above it, and ends a template type at an escaped quote. Only the parser sees the
-repaired text. tree-sitter-rust 0.24 knows no `const trait`, which Rust's own library is written with. tree-sitter-bash 0.25 looks
-characters up in a table of 256 (`isalpha`), beyond its end for any other: an emoji in the wrong place ends the process.
+repaired text. tree-sitter-rust 0.24 knows no `const trait`, which Rust's own library is written with, and no macro that is named as a
+type (`str![["…"]]` of snapshots). tree-sitter-bash 0.25 looks characters up in a table of 256 (`isalpha`), beyond its end for any other:
+an emoji in the wrong place ends the process.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ _VARIANCE = re.compile(
 )
 _SIGNATURE_LINE = re.compile(rb"\n[ \t]*([ \t])(?=<[A-Za-z_$\s]|in\??:)")
 _CONST_TRAIT = re.compile(rb"\bconst (?=(?:unsafe )?(?:trait|impl)\b)|(?<=\bimpl )const (?=[A-Z])|\[const\] ")
+_STR_MACRO = re.compile(rb"\bstr(?=![ ]?[\[({])")
 _LETTER = re.compile(rb"[a-z]")
 _ENDS_A_TYPE = re.compile(rb"[\w$>)\]}\"'`]")
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -43,7 +45,8 @@ def repair_typescript(source: bytes) -> bytes:
 
 
 def rewrite_rust(source: bytes) -> bytes:
-    """The text without the words that say what of a trait may run while compiling."""
+    """The text without the words that say what of a trait may run while compiling, and with a name for a macro that is named as a type."""
+    source = _STR_MACRO.sub(b"st_", source)
     if b"const trait" not in source and b"impl const" not in source and b"const impl" not in source:
         return source
     return _CONST_TRAIT.sub(lambda match: b" " * len(match[0]), source)

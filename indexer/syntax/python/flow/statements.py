@@ -40,7 +40,9 @@ K_GENERIC = kind_id("generic_type")
 K_TYPE_PARAMETER = kind_id("type_parameter")
 _UNIONS = frozenset(map(kind_id, ("binary_operator", "union_type")))
 
-_NAMED = re.compile(rb"""["']?(?:\w+\.)*(\w+)["']?""")
+_NAMED = re.compile(rb"""["']?(?:\w+\.)*(\w+)(?:\[[^|"']*\])?(?:\s*\|\s*None)?["']?""")
+"""A name, and in a text also what it is given in brackets, or None."""
+_OF_FIRST = re.compile(rb"""["']?(?:(?:\w+\.)?[tT]ype\[)?(\w+)\]?["']?""")
 _PLAIN_TYPES = frozenset((b"None", b"str", b"bytes", b"int", b"bool", b"float", b"object", b"Any"))
 """Types of which nothing flows."""
 
@@ -268,30 +270,37 @@ class FlowReader(Patterns):
             for child in decorator.named_children:
                 self._value(child, row, Handed.DECORATOR + min(place, 99))
         parameters = self._parameters(node.child_by_field_name("parameters"), row)
-        self._declared(node.child_by_field_name("return_type"), row)
+        self._declared(node.child_by_field_name("return_type"), row, _declared_of_first(node))
         self._bound(name, row)
         body = node.child_by_field_name("body")
         if body is not None:
             self._bodies.append((row, body, parameters))
 
-    def _declared(self, node: Any, row: int) -> None:
-        """The classes that an annotation names for a result: `A`, `m.A`, `"A"`, `A | None`, `Optional[A]`; of no others."""
+    def _declared(self, node: Any, row: int, own: bytes) -> None:
+        """The classes that an annotation names for a result: `A`, `m.A`, `"A"`, `A[…]`, `A | None`, `Optional[A]`; of no others.
+
+        Args:
+            own: what the first parameter is declared to be of: the same result is an object of the class that the method is called on.
+        """
         if node is None:
             return
         kind = node.kind_id
         if kind in _UNIONS or kind == K_TYPE:
             for child in node.named_children:
-                self._declared(child, row)
-        elif kind in (K_SUBSCRIPT, K_GENERIC) and node.named_child_count == 2:
-            outer, inner = node.named_children
-            if outer.text.rpartition(b".")[2] == b"Optional":
-                self._declared(inner, row)
+                self._declared(child, row, own)
+        elif kind in (K_SUBSCRIPT, K_GENERIC) and node.named_child_count >= 2:
+            outer, inner = node.named_children[:2]
+            if outer.text.rpartition(b".")[2] != b"Optional":
+                self._declared(outer, row, b"")
+            elif node.named_child_count == 2:
+                self._declared(inner, row, own)
         elif kind == K_TYPE_PARAMETER and node.named_child_count == 1:
-            self._declared(node.named_children[0], row)
+            self._declared(node.named_children[0], row, own)
         elif kind in (K_IDENTIFIER, K_ATTRIBUTE, K_STRING) and (match := _NAMED.fullmatch(node.text)) and match[1] not in _PLAIN_TYPES:
             token = self._walk.node_token.get(node.start_byte + match.start(1), -1)
             if token >= 0:
-                self._row(Flow.NAME, row, Handed.RESULT, None)
+                is_own = match[1] == b"Self" or match[1] == own
+                self._row(Flow.NAME, row, Handed.OWN_RESULT if is_own else Handed.RESULT, None)
                 self._rows.line[-1], self._rows.col[-1] = self._tokens.line[token], self._tokens.col[token]
 
     def class_(self, node: Any, decorators: tuple[Any, ...] = ()) -> None:
@@ -414,3 +423,12 @@ _STATEMENTS: dict[int, Any] = {
         lambda *_: False,
     ),
 }
+
+
+def _declared_of_first(function: Any) -> bytes:
+    """The one name that the first parameter is declared to be of, or a type of (`cls: type[T]`); b"" where it is declared so of none."""
+    parameters = function.child_by_field_name("parameters")
+    first = parameters.named_children[0] if parameters is not None and parameters.named_child_count else None
+    declared = first.child_by_field_name("type") if first is not None else None
+    match = _OF_FIRST.fullmatch(declared.text) if declared is not None else None
+    return match[1] if match is not None else b""
