@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from indexer.languages.bridges import CSHARP_BRIDGES, JAVA_BRIDGES, KOTLIN_BRIDGES, SCALA_BRIDGES
 from indexer.languages.hooks import JVM_HOOKS
 from indexer.languages.record import Grammar, Language, Locks, Lookup
 from indexer.model import NameUse
@@ -35,6 +36,7 @@ JAVA = Language(
     dotted_types=True,
     manager="maven",
     hooks=JVM_HOOKS,
+    bridges=JAVA_BRIDGES,
     project_is_outermost=True,
     locks=Locks(
         names=(
@@ -43,6 +45,8 @@ JAVA = Language(
         )
     ),
 )
-KOTLIN = Language(names=("kotlin",), family="kotlin", imports_folders=True, dotted_types=True, project_is_outermost=True)
-SCALA = Language(names=("scala",), family="scala", imports_folders=True, dotted_types=True)
-CSHARP = Language(names=("csharp",), family="csharp", scip="CSharp", type_before_name=True, imports_folders=True)
+KOTLIN = Language(
+    names=("kotlin",), family="kotlin", imports_folders=True, dotted_types=True, project_is_outermost=True, bridges=KOTLIN_BRIDGES
+)
+SCALA = Language(names=("scala",), family="scala", imports_folders=True, dotted_types=True, bridges=SCALA_BRIDGES)
+CSHARP = Language(names=("csharp",), family="csharp", scip="CSharp", type_before_name=True, imports_folders=True, bridges=CSHARP_BRIDGES)

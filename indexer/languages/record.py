@@ -11,6 +11,7 @@ from typing import Literal
 
 import msgspec
 
+from indexer.languages.bridges import Bridge, Offer
 from indexer.languages.hooks import Hooks
 from indexer.model import NameUse, Role
 
@@ -132,6 +133,11 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     has_macros: what is given to a macro is often unresolved.
     lookups: calls that take names as strings.
 
+    Other languages:
+    bridges: how its files name what another language defines.
+    offers: what shows that a definition is there for another language.
+    is_native: what it defines has a symbol in a library by its own name, unless it is kept to its file.
+
     Files:
     file_imports: statements that name a file and no identifier: "include" or "from".
     is_included: what a file includes becomes part of its own text, so nothing of it is its own affair.
@@ -228,6 +234,10 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     type_before_name: bool = False
     has_macros: bool = False
     lookups: tuple[Lookup, ...] = ()
+
+    bridges: tuple[Bridge, ...] = ()
+    offers: tuple[Offer, ...] = ()
+    is_native: bool = False
 
     file_imports: FileImports = ""
     is_included: bool = False

@@ -28,6 +28,7 @@ from query.facts.gaps import (
     modules,
     nameless,
     names,
+    other_languages,
     reading,
     registration,
     shapes,
@@ -54,6 +55,7 @@ _FEW = 50
 
 _CONDITIONS: tuple[Callable[[Index, Uses], list[Reason]], ...] = (
     unread.reasons,
+    other_languages.reasons,
     modules.reasons,
     escapes.reasons,
     handed_modules.reasons,
