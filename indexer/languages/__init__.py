@@ -17,7 +17,7 @@ from indexer.languages.jvm import CSHARP, JAVA, KOTLIN, SCALA
 from indexer.languages.python import PYTHON
 from indexer.languages.record import Grammar, Language, Locks, Lookup, Parameters
 from indexer.languages.rust import RUST
-from indexer.languages.scripts import AT_BORDERS, BASH, PHP, RUBY, SWIFT, ZIG
+from indexer.languages.scripts import AT_BORDERS, BASH, RUBY, SWIFT, ZIG
 
 __all__ = [
     "CPP", "GO", "JAVASCRIPT", "PYTHON", "RUST", "TYPESCRIPT", "Bridge", "C",
@@ -26,7 +26,7 @@ __all__ = [
 
 LANGUAGES = (
     *(PYTHON, TYPESCRIPT, TYPESCRIPT_REACT, JAVASCRIPT, JAVASCRIPT_REACT, GO, C, CPP, ARDUINO, OBJECTIVE_C, RUST, JAVA, KOTLIN, SCALA),
-    *(CSHARP, BASH, RUBY, PHP, SWIFT, ZIG),
+    *(CSHARP, BASH, RUBY, SWIFT, ZIG),
 )
 _BY_NAME = {name: record for record in (*LANGUAGES, *AT_BORDERS) for name in record.names}
 

@@ -1,4 +1,4 @@
-"""Bash, Ruby, PHP; and what is known of other languages at their borders to those that are read here."""
+"""Bash and Ruby; and what is known of other languages at their borders to those that are read here."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ BASH = Language(
     lookups=(Lookup(call="=", use=NameUse.LINKED),),  # what a variable holds is run by `"$variable"`
 )
 RUBY = Language(names=("ruby",), family="ruby", comments=("#",), types_are_values=True, bridges=RUBY_BRIDGES)
-PHP = Language(names=("php",), family="php", comments=("//", "#", "/*", "*", "*/"), bridges=PHP_BRIDGES)
 SWIFT = Language(names=("swift",), family="swift", tests_inside=True, bridges=SWIFT_BRIDGES)
 ZIG = Language(names=("zig",), family="zig", tests_inside=True, bridges=ZIG_BRIDGES)
 AT_BORDERS = (
+    Language(names=("php",), family="php", comments=("//", "#", "/*", "*", "*/"), bridges=PHP_BRIDGES),
     Language(names=("lua",), family="lua", comments=("--",), bridges=LUA_BRIDGES),
     Language(names=("haskell",), family="haskell", comments=("--", "{-"), bridges=HASKELL_BRIDGES),
     Language(names=("ocaml",), family="ocaml", comments=("(*",), bridges=OCAML_BRIDGES),
