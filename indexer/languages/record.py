@@ -133,6 +133,8 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     has_macros: what is given to a macro is often unresolved.
     lookups: calls that take names as strings.
 
+    runs_words: commands that run the words which they are given; a language that has some runs what a variable or a text holds.
+
     Other languages:
     bridges: how its files name what another language defines.
     offers: what shows that a definition is there for another language.
@@ -234,6 +236,8 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     type_before_name: bool = False
     has_macros: bool = False
     lookups: tuple[Lookup, ...] = ()
+
+    runs_words: frozenset[str] = frozenset()
 
     bridges: tuple[Bridge, ...] = ()
     offers: tuple[Offer, ...] = ()

@@ -16,6 +16,7 @@ from indexer.languages.bridges import (
     SWIFT_BRIDGES,
     ZIG_BRIDGES,
 )
+from indexer.languages.hooks import SHELL_HOOKS
 from indexer.languages.record import Grammar, Language, Lookup
 from indexer.model import NameUse
 
@@ -34,6 +35,10 @@ BASH = Language(
     ),
     comments=("#",),
     lookups=(Lookup(call="=", use=NameUse.LINKED),),  # what a variable holds is run by `"$variable"`
+    runs_words=frozenset(
+        "builtin command coproc doas env exec find flock nice nohup parallel retry run setsid strace sudo time timeout watch xargs".split()
+    ),
+    hooks=SHELL_HOOKS,
 )
 RUBY = Language(names=("ruby",), family="ruby", comments=("#",), types_are_values=True, bridges=RUBY_BRIDGES)
 SWIFT = Language(names=("swift",), family="swift", tests_inside=True, bridges=SWIFT_BRIDGES)

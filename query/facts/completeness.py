@@ -32,6 +32,7 @@ from query.facts.gaps import (
     reading,
     registration,
     shapes,
+    shell_words,
     strings,
     unread,
 )
@@ -64,6 +65,7 @@ _CONDITIONS: tuple[Callable[[Index, Uses], list[Reason]], ...] = (
     shapes.reasons,
     declarations.reasons,
     strings.reasons,
+    shell_words.reasons,
 )
 """What is asked for gaps when uses are asked for; each is the `reasons` of a module of `query.facts.gaps`."""
 

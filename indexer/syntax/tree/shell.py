@@ -1,0 +1,184 @@
+"""Words of a shell's text that may name a function where no command stands: texts that are run, values, arguments (ADR 0087).
+
+A shell runs whatever a variable, an argument or a text holds. Which of these words mean a function, only all files together show
+(`query.facts.gaps.shell_words`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+from indexer.languages import record_of
+from indexer.syntax.tree.grammars import grammar_of
+
+
+class Way(StrEnum):
+    """What is done with a word. RUN: it is a command of a text that is run. HELD: a value. GIVEN: an argument. ASKED: only asked about."""
+
+    RUN = "run"
+    HELD = "held"
+    GIVEN = "given"
+    ASKED = "asked"
+
+
+class Spoken(NamedTuple):
+    """A word, 0-based. `word`: the name, or, where a part of it is made, a regex. `by`: the command that has it; empty where none is known."""
+
+    line: int
+    word: str
+    is_made: bool
+    way: Way
+    by: str
+
+
+_WORD = r"[\w.:+@-]+"
+_NAME = re.compile(_WORD)
+_MADE = r"(?:[\w.:+@-]|\$\{?\w+\}?|\$\{[^{}\s]*\})+"
+_COMMAND = re.compile(
+    r"(?:^|[;&|(`{!\n]|\$\(|\b(?:then|do|else|elif|if|while|until|time|exec|command|builtin|eval|sudo|env)[ \t]|(?<=[\s;])\w+=\S*[ \t])"
+    rf"[ \t]*(?:\w+=\S*[ \t]+)*({_MADE})"
+)
+_SUBSTITUTION = re.compile(rf"(?:\$\(|`)[ \t]*({_MADE})")
+_EXPANSION = re.compile(r"\$\{?\w+\}?|\$\{[^{}\s]*\}")
+_LAST = re.compile(rf"(?:\A|[:=])\s*({_MADE})")
+_SHELLS = frozenset({"bash", "sh", "dash", "ksh", "zsh", "su", "busybox", "ash"})
+_ASKING = frozenset({"type", "command", "declare", "typeset", "which", "hash", "unset", "export"})
+_PROMPTS = re.compile(r"PROMPT_COMMAND|PS[0-4]|BASH_ENV|ENV|debian_chroot")
+_WITH_FUNCTION = frozenset({"-F", "-C"})
+_LITERALS = ("word", "string", "raw_string", "concatenation", "ansi_c_string", "simple_expansion", "expansion", "number")
+
+
+def spoken(language: str, path: str, source: bytes) -> list[Spoken]:
+    """By position, each once."""
+    grammar = grammar_of(language, path)
+    tree = grammar.parser.parse(grammar.rewritten(source))
+    found: set[Spoken] = set()
+    waiting: list[Any] = [tree.root_node]
+    while waiting:
+        node = waiting.pop()
+        match node.type:
+            case "command":
+                found.update(_of_command(node, record_of(language).runs_words))
+            case "declaration_command":
+                found.update(_spoken(node, word, Way.ASKED, "declare") for word in node.named_children if word.type == "word")
+            case "variable_assignment":
+                found.update(_of_assignment(node))
+            case "for_statement":
+                found.update(_held(part) for part in node.named_children if part.type in _LITERALS)
+            case "redirected_statement":
+                found.update(_of_redirection(node))
+            case "expansion":
+                found.update(_held(part) for part in node.named_children if part.type in ("word", "string", "raw_string", "concatenation"))
+            case "raw_string":
+                found.update(_of_text(node, _SUBSTITUTION, ""))
+            case _:
+                pass
+        waiting.extend(node.named_children)
+    return sorted(one for one in found if one.word)
+
+
+def _of_command(node: Any, runners: frozenset[str]) -> Iterator[Spoken]:
+    name = node.child_by_field_name("name")
+    if name is None:
+        return
+    first = name.named_child(0)
+    command = _literal(first) or ""
+    if not command and first is not None:
+        yield _spoken(name, first, Way.RUN, "")
+    given = [child for child in node.children_by_field_name("argument") if child.type in _LITERALS]
+    texts = [_literal(part) or "" for part in given]
+    if command in ("eval", "trap", "coproc") or command in _SHELLS:
+        yield from _of_text_runner(command, given, texts)
+    if command == "alias":
+        for part in given:
+            yield from _of_text(part, _COMMAND, command, after="=")
+    if command == "bind":
+        for part in given:
+            yield from _of_text(part, _LAST, command)
+    if command in ("complete", "compgen", "mapfile", "readarray"):
+        for option, part in zip(texts, given[1:], strict=False):
+            if option in _WITH_FUNCTION:
+                yield _spoken(part, part, Way.RUN, command)
+    way = Way.ASKED if command in _ASKING and command not in runners else Way.GIVEN
+    for part in given:
+        yield _spoken(part, part, Way.RUN if command in runners else way, command or "$")
+
+
+def _of_text_runner(command: str, given: Sequence[Any], texts: Sequence[str]) -> Iterator[Spoken]:
+    if command in _SHELLS:
+        flags = [number for number, text in enumerate(texts) if re.fullmatch(r"-\w*c", text)]
+        given = given[flags[0] + 1 : flags[0] + 2] if flags else []
+    elif command == "trap":
+        given = given[:2] if texts[:1] == ["--"] else given[:1]
+    for part in given:
+        yield from _of_text(part, _COMMAND, command)
+
+
+def _of_assignment(node: Any) -> Iterator[Spoken]:
+    name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
+    if value is None or name is None:
+        return
+    if _PROMPTS.fullmatch(name.text.decode("utf-8", "replace")):
+        yield from _of_text(value, _COMMAND, "the prompt")
+        yield from _of_text(value, _SUBSTITUTION, "the prompt")
+    for part in value.named_children if value.type == "array" else [value]:
+        if part.type in _LITERALS:
+            yield _held(part)
+
+
+def _of_redirection(node: Any) -> Iterator[Spoken]:
+    """What a shell reads as its text, and what a here-document without expansion keeps for one."""
+    body = node.child_by_field_name("body")
+    name = body.child_by_field_name("name") if body is not None and body.type == "command" else None
+    command = name.text.decode("utf-8", "replace") if name is not None else ""
+    for redirect in node.named_children:
+        for text in redirect.named_children if redirect.type == "heredoc_redirect" else ():
+            if text.type == "heredoc_body" and command in _SHELLS:
+                yield from _of_text(text, _COMMAND, command)
+
+
+def _of_text(node: Any, pattern: re.Pattern[str], by: str, after: str = "") -> Iterator[Spoken]:
+    """Commands of a text that somebody runs."""
+    text = node.text.decode("utf-8", "replace")
+    start = text.find(after) + 1 if after else 0
+    inner = re.sub(r"[\"'\\]", " ", text[start:])
+    for match in pattern.finditer(inner.lstrip() if pattern is _COMMAND else inner):
+        line = node.start_point[0] + text[: start + match.start(1)].count("\n")
+        yield _made_or_not(line, match[1], Way.RUN, by)
+
+
+def _held(node: Any) -> Spoken:
+    return _spoken(node, node, Way.HELD, "")
+
+
+def _spoken(at: Any, node: Any, way: Way, by: str) -> Spoken:
+    text = node.text.decode("utf-8", "replace") if node is not None else ""
+    if node is not None and node.type == "concatenation" and text.startswith("["):  # `[key]=value`
+        text = text.partition("]=")[2] or text
+    words = re.sub(r"[\"']", "", text).split()
+    return _made_or_not(at.start_point[0], words[0] if words else "", way, by)
+
+
+def _made_or_not(line: int, word: str, way: Way, by: str) -> Spoken:
+    parts = _EXPANSION.split(word)
+    if len(parts) == 1:
+        return Spoken(line, word if _NAME.fullmatch(word) else "", is_made=False, way=way, by=by)
+    known = "".join(parts)
+    if not _NAME.fullmatch(known) or len(known) < _LEAST_KNOWN:
+        return Spoken(line, "", is_made=True, way=way, by=by)
+    return Spoken(line, _WORD.join(map(re.escape, parts)), is_made=True, way=way, by=by)
+
+
+_LEAST_KNOWN = 2
+"""Letters of a name that is made; with fewer it may be any."""
+
+
+def _literal(node: Any) -> str | None:
+    """What a word says; None where a part of it is expanded."""
+    if node is None or node.type not in ("word", "string", "raw_string", "number", "concatenation"):
+        return None
+    text = node.text.decode("utf-8", "replace")
+    return None if "$" in text or "`" in text else re.sub(r"[\"']", "", text)
