@@ -36,7 +36,10 @@ BASH = Language(
     comments=("#",),
     lookups=(Lookup(call="=", use=NameUse.LINKED),),  # what a variable holds is run by `"$variable"`
     runs_words=frozenset(
-        "builtin command coproc doas env exec find flock nice nohup parallel retry run setsid strace sudo time timeout watch xargs".split()
+        {
+            *("builtin", "command", "coproc", "doas", "env", "exec", "find", "flock", "nice", "nohup", "parallel", "retry", "run"),
+            *("setsid", "strace", "sudo", "time", "timeout", "watch", "xargs"),
+        }
     ),
     hooks=SHELL_HOOKS,
 )

@@ -25,22 +25,22 @@ class Way(StrEnum):
 
 
 class Spoken(NamedTuple):
-    """A word, 0-based. `word`: the name, or, where a part of it is made, a regex. `by`: the command that has it; empty where none is known."""
+    """A word, 0-based. `word`: the name, or, where a part of it is made, a regex. `by`: the command that has it; empty where none is known.
+    is_alone: no other words stand in the same string."""
 
     line: int
     word: str
     is_made: bool
     way: Way
     by: str
+    is_alone: bool = True
 
 
 _WORD = r"[\w.:+@-]+"
 _NAME = re.compile(_WORD)
 _MADE = r"(?:[\w.:+@-]|\$\{?\w+\}?|\$\{[^{}\s]*\})+"
-_COMMAND = re.compile(
-    r"(?:^|[;&|(`{!\n]|\$\(|\b(?:then|do|else|elif|if|while|until|time|exec|command|builtin|eval|sudo|env)[ \t]|(?<=[\s;])\w+=\S*[ \t])"
-    rf"[ \t]*(?:\w+=\S*[ \t]+)*({_MADE})"
-)
+_BEFORE = r"\b(?:then|do|else|elif|if|while|until|time|exec|command|builtin|eval|sudo|env)\b"
+_COMMAND = re.compile(rf"(?:^|[;&|({{`!\n]|{_BEFORE})[ \t]*(?:\w+=\S*[ \t]+)*(?!{_BEFORE})({_MADE})")
 _SUBSTITUTION = re.compile(rf"(?:\$\(|`)[ \t]*({_MADE})")
 _EXPANSION = re.compile(r"\$\{?\w+\}?|\$\{[^{}\s]*\}")
 _LAST = re.compile(rf"(?:\A|[:=])\s*({_MADE})")
@@ -159,7 +159,7 @@ def _spoken(at: Any, node: Any, way: Way, by: str) -> Spoken:
     if node is not None and node.type == "concatenation" and text.startswith("["):  # `[key]=value`
         text = text.partition("]=")[2] or text
     words = re.sub(r"[\"']", "", text).split()
-    return _made_or_not(at.start_point[0], words[0] if words else "", way, by)
+    return _made_or_not(at.start_point[0], words[0] if words else "", way, by)._replace(is_alone=len(words) == 1)
 
 
 def _made_or_not(line: int, word: str, way: Way, by: str) -> Spoken:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable
+from typing import TYPE_CHECKING
 
 from indexer.languages import names_of, record_of
 from query.answers.envelope import Reason
@@ -18,6 +19,9 @@ from query.facts.freshness import Drift
 from query.facts.gaps.uses import Uses
 from query.facts.index import Index
 from query.facts.symbols import Symbol, symbols_by_id
+
+if TYPE_CHECKING:
+    from indexer.syntax.tree.shell import Spoken
 
 _SHELLS = tuple(names_of(lambda record: bool(record.runs_words)))
 _MAY_BE_MADE = re.compile(rb"[\w.:-]\$[\w{]|\}[\w.:-]")
@@ -59,30 +63,47 @@ def _is_function(index: Index, symbol: Symbol) -> bool:
 def _places(
     index: Index, symbol: Symbol, read: Callable[[str], bytes | None], drift: Drift, *, with_asked: bool = False
 ) -> Iterable[tuple[str, int]]:
-    """Path and line, 0-based."""
+    """Path and line, 0-based, but for those where an identifier of its name was read, which is resolved or told of elsewhere."""
     name = symbol.record.name
     word = name.encode("utf-8", "surrogatepass")
     moved = {*drift.changed, *drift.new}
+    read_at: set[tuple[str, int]] | None = None
     for path in _documents(index):
         text = read(path)
         if text is None or (word not in text and not _MAY_BE_MADE.search(text)):
             continue
-        for line, spoken, is_made, way, by in _spoken(index, path, text, is_kept=path not in moved):
-            if way == "asked" and not with_asked:
+        for one in _spoken(index, path, text, is_kept=path not in moved):
+            if not (re.fullmatch(one.word, name) if one.is_made else one.word == name) or not _counts(index, one, with_asked=with_asked):
                 continue
-            if way == "given" and by != "$" and by not in _functions(index):
-                continue
-            if re.fullmatch(spoken, name) if is_made else spoken == name:
-                yield path, line
+            if read_at is None:
+                read_at = {(at, line) for at, line in index.rows(_READ, [name]) if at not in moved}
+            if (path, one.line) not in read_at:
+                yield path, one.line
 
 
-def _spoken(index: Index, path: str, text: bytes, *, is_kept: bool) -> list[tuple[int, str, bool, str, str]]:
-    known: dict[str, list[tuple[int, str, bool, str, str]]] = index.keep("words of shells", dict)
+_READ = "SELECT DISTINCT d.path, o.line FROM occ o JOIN document d USING (doc_id) WHERE o.name = ? ORDER BY ALL"
+
+
+def _counts(index: Index, one: Spoken, *, with_asked: bool) -> bool:
+    """Whether a word of a function's name may be run: what is given to programs is not, nor is the first word of a message."""
+    match one.way:
+        case "asked":
+            return with_asked
+        case "given":
+            return one.is_alone and (one.by == "$" or one.by in _functions(index))
+        case "held":
+            return one.is_alone or one.is_made or re.search(r"[\w.:-][_.:-]|[a-z][A-Z]", one.word) is not None
+        case _:
+            return True
+
+
+def _spoken(index: Index, path: str, text: bytes, *, is_kept: bool) -> list[Spoken]:
+    known: dict[str, list[Spoken]] = index.keep("words of shells", dict)
     if path in known and is_kept:
         return known[path]
     from indexer.syntax.tree.shell import spoken  # a question about another language loads no parser
 
-    found = [(one.line, one.word, one.is_made, str(one.way), one.by) for one in spoken(languages_of(index)[path], path, text)]
+    found = spoken(languages_of(index)[path], path, text)
     if is_kept:
         known[path] = found
     return found
