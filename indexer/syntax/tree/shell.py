@@ -25,8 +25,11 @@ class Way(StrEnum):
 
 
 class Spoken(NamedTuple):
-    """A word, 0-based. `word`: the name, or, where a part of it is made, a regex. `by`: the command that has it; empty where none is known.
-    is_alone: no other words stand in the same string."""
+    """A word, 0-based.
+
+    word: the name, or, where a part of it is made, a regex. by: the command that has it, "$" where that is made, or the variable that
+    holds it. is_alone: no other words stand in the same string.
+    """
 
     line: int
     word: str
@@ -34,6 +37,26 @@ class Spoken(NamedTuple):
     way: Way
     by: str
     is_alone: bool = True
+
+
+class Running(NamedTuple):
+    """What one text runs that is made, 0-based lines.
+
+    lines: of commands, and of texts that are run, in which something is expanded. variables: what is expanded there; `!` where the value
+    of a variable names another. flows: a variable and what its value is made of. given: line, command, and a variable that it is given.
+    """
+
+    lines: frozenset[int]
+    variables: frozenset[str]
+    flows: frozenset[tuple[str, str]]
+    given: frozenset[tuple[int, str, str]]
+
+
+class Words(NamedTuple):
+    """Of one text."""
+
+    spoken: tuple[Spoken, ...]
+    running: Running
 
 
 _WORD = r"[\w.:+@-]+"
@@ -51,60 +74,128 @@ _WITH_FUNCTION = frozenset({"-F", "-C"})
 _LITERALS = ("word", "string", "raw_string", "concatenation", "ansi_c_string", "simple_expansion", "expansion", "number")
 
 
-def spoken(language: str, path: str, source: bytes) -> list[Spoken]:
-    """By position, each once."""
+def words_of(language: str, path: str, source: bytes) -> Words:
+    """Of one file, by position, each once."""
     grammar = grammar_of(language, path)
-    tree = grammar.parser.parse(grammar.rewritten(source))
-    found: set[Spoken] = set()
-    waiting: list[Any] = [tree.root_node]
-    while waiting:
-        node = waiting.pop()
-        match node.type:
-            case "command":
-                found.update(_of_command(node, record_of(language).runs_words))
-            case "declaration_command":
-                found.update(_spoken(node, word, Way.ASKED, "declare") for word in node.named_children if word.type == "word")
-            case "variable_assignment":
-                found.update(_of_assignment(node))
-            case "for_statement":
-                found.update(_held(part) for part in node.named_children if part.type in _LITERALS)
-            case "redirected_statement":
-                found.update(_of_redirection(node))
-            case "expansion":
-                found.update(_held(part) for part in node.named_children if part.type in ("word", "string", "raw_string", "concatenation"))
-            case "raw_string":
-                found.update(_of_text(node, _SUBSTITUTION, ""))
-            case _:
-                pass
-        waiting.extend(node.named_children)
-    return sorted(one for one in found if one.word)
+    return _Reader(record_of(language).runs_words).read(grammar.parser.parse(grammar.rewritten(source)).root_node)
 
 
-def _of_command(node: Any, runners: frozenset[str]) -> Iterator[Spoken]:
-    name = node.child_by_field_name("name")
-    if name is None:
-        return
-    first = name.named_child(0)
-    command = _literal(first) or ""
-    if not command and first is not None:
-        yield _spoken(name, first, Way.RUN, "")
-    given = [child for child in node.children_by_field_name("argument") if child.type in _LITERALS]
-    texts = [_literal(part) or "" for part in given]
-    if command in ("eval", "trap", "coproc") or command in _SHELLS:
-        yield from _of_text_runner(command, given, texts)
-    if command == "alias":
+class _Reader:
+    """Walks over one tree."""
+
+    def __init__(self, runners: frozenset[str]) -> None:
+        self._runners = runners
+        self._lines: set[int] = set()
+        self._variables: set[str] = set()
+        self._flows: set[tuple[str, str]] = set()
+        self._given: set[tuple[int, str, str]] = set()
+
+    def read(self, root: Any) -> Words:
+        found: set[Spoken] = set()
+        waiting: list[Any] = [root]
+        while waiting:
+            node = waiting.pop()
+            match node.type:
+                case "command":
+                    found.update(self._of_command(node))
+                case "declaration_command":
+                    found.update(_spoken(node, word, Way.ASKED, "declare") for word in node.named_children if word.type == "word")
+                case "variable_assignment":
+                    found.update(self._of_assignment(node))
+                case "for_statement":
+                    found.update(self._of_loop(node))
+                case "redirected_statement":
+                    found.update(_of_redirection(node))
+                case "expansion":
+                    found.update(_of_default(node))
+                case "raw_string":
+                    found.update(_of_text(node, _SUBSTITUTION, ""))
+                case _:
+                    pass
+            waiting.extend(node.named_children)
+        running = Running(frozenset(self._lines), frozenset(self._variables), frozenset(self._flows), frozenset(self._given))
+        return Words(tuple(sorted(one for one in found if one.word)), running)
+
+    def _runs(self, node: Any) -> None:
+        if names := _variables(node):
+            self._lines.add(node.start_point[0])
+            self._variables.update(names)
+
+    def _of_command(self, node: Any) -> Iterator[Spoken]:
+        name = node.child_by_field_name("name")
+        if name is None:
+            return
+        first = name.named_child(0)
+        command = _literal(first) or ""
+        if not command and first is not None:
+            self._runs(first)
+            yield _spoken(name, first, Way.RUN, "")
+        given = [child for child in node.children_by_field_name("argument") if child.type in _LITERALS]
+        texts = [_literal(part) or "" for part in given]
+        if command in ("eval", "trap", "coproc") or command in _SHELLS:
+            yield from _of_text_runner(command, given, texts)
+        if command in _TEXT_RUNNERS or command in _SHELLS or command in self._runners:
+            for part in given:
+                self._runs(part)
+        if command == "alias":
+            for part in given:
+                yield from _of_text(part, _COMMAND, command, after="=")
+        if command == "bind":
+            for part in given:
+                yield from _of_text(part, _LAST, command)
+        if command in ("complete", "compgen", "mapfile", "readarray"):
+            for option, part in zip(texts, given[1:], strict=False):
+                if option in _WITH_FUNCTION:
+                    yield _spoken(part, part, Way.RUN, command)
+        way = Way.RUN if command in self._runners else Way.ASKED if command in _ASKING else Way.GIVEN
         for part in given:
-            yield from _of_text(part, _COMMAND, command, after="=")
-    if command == "bind":
-        for part in given:
-            yield from _of_text(part, _LAST, command)
-    if command in ("complete", "compgen", "mapfile", "readarray"):
-        for option, part in zip(texts, given[1:], strict=False):
-            if option in _WITH_FUNCTION:
-                yield _spoken(part, part, Way.RUN, command)
-    way = Way.ASKED if command in _ASKING and command not in runners else Way.GIVEN
-    for part in given:
-        yield _spoken(part, part, Way.RUN if command in runners else way, command or "$")
+            self._given.update((node.start_point[0], command or "$", variable) for variable in _variables(part))
+            yield _spoken(part, part, Way.HELD if command == "set" else way, "@" if command == "set" else command or "$")
+
+    def _of_assignment(self, node: Any) -> Iterator[Spoken]:
+        target, value = node.child_by_field_name("name"), node.child_by_field_name("value")
+        if value is None or target is None:
+            return
+        name = re.split(rb"\[", target.text)[0].decode("utf-8", "replace")
+        self._flows.update((name, source) for source in _variables(value))
+        if _PROMPTS.fullmatch(name):
+            yield from _of_text(value, _COMMAND, "the prompt")
+            yield from _of_text(value, _SUBSTITUTION, "the prompt")
+        for part in value.named_children if value.type == "array" else [value]:
+            if part.type in _LITERALS:
+                yield _spoken(part, part, Way.HELD, name)
+
+    def _of_loop(self, node: Any) -> Iterator[Spoken]:
+        variable, *parts = [part for part in node.named_children if part.type in ("variable_name", *_LITERALS)]
+        name = variable.text.decode("utf-8", "replace")
+        for part in parts:
+            self._flows.update((name, source) for source in _variables(part))
+            yield _spoken(part, part, Way.HELD, name)
+
+
+_TEXT_RUNNERS = frozenset({"eval", "trap", "exec"})
+
+
+def _variables(node: Any) -> set[str]:
+    """Names of what is expanded in a word; `!` too where the value of one names another."""
+    found: set[str] = set()
+    for part in _EXPANDED.findall(node.text):
+        name = part.lstrip(b"${#").decode("utf-8", "replace")
+        found.update(["!", name.lstrip("!")] if name.startswith("!") else [name])
+    return found
+
+
+_EXPANDED = re.compile(rb"\$(?:\{[!#]?(?:\w+|[@*])|\w+|[@*])")
+
+
+def _of_default(node: Any) -> Iterator[Spoken]:
+    """`${X:-word}`"""
+    variable, *parts = [part for part in node.named_children if part.type in ("variable_name", "special_variable_name", *_LITERALS)] or [
+        None
+    ]
+    if variable is not None and "variable" in variable.type:
+        name = variable.text.decode("utf-8", "replace")
+        yield from (_spoken(part, part, Way.HELD, name) for part in parts)
 
 
 def _of_text_runner(command: str, given: Sequence[Any], texts: Sequence[str]) -> Iterator[Spoken]:
@@ -115,18 +206,6 @@ def _of_text_runner(command: str, given: Sequence[Any], texts: Sequence[str]) ->
         given = given[:2] if texts[:1] == ["--"] else given[:1]
     for part in given:
         yield from _of_text(part, _COMMAND, command)
-
-
-def _of_assignment(node: Any) -> Iterator[Spoken]:
-    name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
-    if value is None or name is None:
-        return
-    if _PROMPTS.fullmatch(name.text.decode("utf-8", "replace")):
-        yield from _of_text(value, _COMMAND, "the prompt")
-        yield from _of_text(value, _SUBSTITUTION, "the prompt")
-    for part in value.named_children if value.type == "array" else [value]:
-        if part.type in _LITERALS:
-            yield _held(part)
 
 
 def _of_redirection(node: Any) -> Iterator[Spoken]:
@@ -148,10 +227,6 @@ def _of_text(node: Any, pattern: re.Pattern[str], by: str, after: str = "") -> I
     for match in pattern.finditer(inner.lstrip() if pattern is _COMMAND else inner):
         line = node.start_point[0] + text[: start + match.start(1)].count("\n")
         yield _made_or_not(line, match[1], Way.RUN, by)
-
-
-def _held(node: Any) -> Spoken:
-    return _spoken(node, node, Way.HELD, "")
 
 
 def _spoken(at: Any, node: Any, way: Way, by: str) -> Spoken:
