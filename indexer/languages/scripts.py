@@ -37,7 +37,7 @@ BASH = Language(
     lookups=(Lookup(call="=", use=NameUse.LINKED),),  # what a variable holds is run by `"$variable"`
     runs_words=frozenset(
         {
-            *("builtin", "command", "coproc", "doas", "env", "exec", "find", "flock", "nice", "nohup", "parallel", "retry", "run"),
+            *("builtin", "command", "coproc", "doas", "env", "exec", "flock", "nice", "nohup", "parallel", "retry", "run"),
             *("setsid", "strace", "sudo", "time", "timeout", "watch", "xargs"),
         }
     ),

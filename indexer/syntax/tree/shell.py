@@ -40,15 +40,15 @@ class Spoken(NamedTuple):
 
 
 class Running(NamedTuple):
-    """What one text runs that is made, 0-based lines.
+    """What one text runs that is made, with 0-based lines.
 
-    lines: of commands, and of texts that are run, in which something is expanded. variables: what is expanded there; `!` where the value
-    of a variable names another. flows: a variable and what its value is made of. given: line, command, and a variable that it is given.
+    variables: that are expanded where a command stands, in the text or in one that is run; `!` where the value of one names another.
+    flows: a variable and one of which its value is made; the second is empty where it is set to something else. given: a command, and a
+    variable that it is given.
     """
 
-    lines: frozenset[int]
-    variables: frozenset[str]
-    flows: frozenset[tuple[str, str]]
+    variables: frozenset[tuple[int, str]]
+    flows: frozenset[tuple[int, str, str]]
     given: frozenset[tuple[int, str, str]]
 
 
@@ -85,9 +85,8 @@ class _Reader:
 
     def __init__(self, runners: frozenset[str]) -> None:
         self._runners = runners
-        self._lines: set[int] = set()
-        self._variables: set[str] = set()
-        self._flows: set[tuple[str, str]] = set()
+        self._variables: set[tuple[int, str]] = set()
+        self._flows: set[tuple[int, str, str]] = set()
         self._given: set[tuple[int, str, str]] = set()
 
     def read(self, root: Any) -> Words:
@@ -113,13 +112,18 @@ class _Reader:
                 case _:
                     pass
             waiting.extend(node.named_children)
-        running = Running(frozenset(self._lines), frozenset(self._variables), frozenset(self._flows), frozenset(self._given))
+        running = Running(frozenset(self._variables), frozenset(self._flows), frozenset(self._given))
         return Words(tuple(sorted(one for one in found if one.word)), running)
 
     def _runs(self, node: Any) -> None:
-        if names := _variables(node):
-            self._lines.add(node.start_point[0])
-            self._variables.update(names)
+        self._variables.update((node.start_point[0], name) for name in _variables(node))
+
+    def _runs_text(self, node: Any) -> None:
+        """Of a text that is run what is expanded where a command stands; `$name=value` sets a variable."""
+        text = _unquoted(node.text.decode("utf-8", "replace"))
+        for match in _COMMAND.finditer(text):
+            if not text.startswith("=", match.end()) and (names := _EXPANDED.findall(match[1].encode())):
+                self._variables.update((node.start_point[0], name.lstrip(b"${#!").decode("utf-8", "replace")) for name in names)
 
     def _of_command(self, node: Any) -> Iterator[Spoken]:
         name = node.child_by_field_name("name")
@@ -134,9 +138,12 @@ class _Reader:
         texts = [_literal(part) or "" for part in given]
         if command in ("eval", "trap", "coproc") or command in _SHELLS:
             yield from _of_text_runner(command, given, texts)
-        if command in _TEXT_RUNNERS or command in _SHELLS or command in self._runners:
+        if command in _TEXT_RUNNERS or command in _SHELLS:
             for part in given:
-                self._runs(part)
+                self._runs_text(part)
+        started = _started(given, texts) if command in self._runners else []
+        if started:
+            self._runs(started[0])
         if command == "alias":
             for part in given:
                 yield from _of_text(part, _COMMAND, command, after="=")
@@ -147,8 +154,8 @@ class _Reader:
             for option, part in zip(texts, given[1:], strict=False):
                 if option in _WITH_FUNCTION:
                     yield _spoken(part, part, Way.RUN, command)
-        way = Way.RUN if command in self._runners else Way.ASKED if command in _ASKING else Way.GIVEN
         for part in given:
+            way = Way.RUN if part in started else Way.ASKED if command in _ASKING else Way.GIVEN
             self._given.update((node.start_point[0], command or "$", variable) for variable in _variables(part))
             yield _spoken(part, part, Way.HELD if command == "set" else way, "@" if command == "set" else command or "$")
 
@@ -157,7 +164,7 @@ class _Reader:
         if value is None or target is None:
             return
         name = re.split(rb"\[", target.text)[0].decode("utf-8", "replace")
-        self._flows.update((name, source) for source in _variables(value))
+        self._flows.update((node.start_point[0], name, source) for source in _variables(value) or [""])
         if _PROMPTS.fullmatch(name):
             yield from _of_text(value, _COMMAND, "the prompt")
             yield from _of_text(value, _SUBSTITUTION, "the prompt")
@@ -169,11 +176,20 @@ class _Reader:
         variable, *parts = [part for part in node.named_children if part.type in ("variable_name", *_LITERALS)]
         name = variable.text.decode("utf-8", "replace")
         for part in parts:
-            self._flows.update((name, source) for source in _variables(part))
+            self._flows.update((node.start_point[0], name, source) for source in _variables(part) or [""])
             yield _spoken(part, part, Way.HELD, name)
 
 
-_TEXT_RUNNERS = frozenset({"eval", "trap", "exec"})
+_TEXT_RUNNERS = frozenset({"eval", "trap"})
+
+
+def _started(given: Sequence[Any], texts: Sequence[str]) -> list[Any]:
+    """What a command that runs another may be given as that: the first two words that are no options, numbers or settings."""
+    return [part for part, text in zip(given, texts, strict=True) if not re.match(r"-|\d|\w+=", text)][:2]
+
+
+def _unquoted(text: str) -> str:
+    return re.sub(r"[\"'\\]", " ", text).lstrip()
 
 
 def _variables(node: Any) -> set[str]:

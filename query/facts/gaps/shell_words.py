@@ -7,7 +7,7 @@ variable that it gets to is run somewhere, an argument where the function that i
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from indexer.languages import names_of, record_of
@@ -76,13 +76,15 @@ def _places(
     moved = {*drift.changed, *drift.new}
     read_at = {(path, line) for path, line in index.rows(_READ, [name]) if path not in moved}
     run = _run(index, texts) if moved else index.keep("what shells run", lambda: _run(index, texts))
-    yield from ((path, one.line) for path, one in found if (path, one.line) not in read_at and _counts(one, run, with_asked=with_asked))
+    yield from (
+        (path, one.line) for path, one in found if (path, one.line) not in read_at and _counts(path, one, run, with_asked=with_asked)
+    )
 
 
 _READ = "SELECT DISTINCT d.path, o.line FROM occ o JOIN document d USING (doc_id) WHERE o.name = ? ORDER BY ALL"
 
 
-def _counts(one: Spoken, run: _Run, *, with_asked: bool) -> bool:
+def _counts(path: str, one: Spoken, run: _Run, *, with_asked: bool) -> bool:
     """Whether a word of a function's name may be run: not what programs are given, nor the first word of a message."""
     match one.way:
         case "asked":
@@ -90,7 +92,7 @@ def _counts(one: Spoken, run: _Run, *, with_asked: bool) -> bool:
         case "given":
             return one.by == "$" or (one.by in run.functions and (one.is_alone or _is_unlike_words(one.word)))
         case "held":
-            return (one.by in run.variables or "!" in run.variables) and (one.is_alone or one.is_made or _is_unlike_words(one.word))
+            return run.holds(path, one.line, one.by) and (one.is_alone or one.is_made or _is_unlike_words(one.word))
         case _:
             return True
 
@@ -100,35 +102,53 @@ def _is_unlike_words(word: str) -> bool:
 
 
 class _Run(NamedTuple):
-    """What may hold a name that is run: functions that run what they are given, variables."""
+    """What may hold a name that is run.
+
+    functions: those that run what they are given. variables: with the function that sets them, or with none where that may be anywhere.
+    """
 
     functions: frozenset[str]
-    variables: frozenset[str]
+    variables: frozenset[tuple[str, str]]
+    extents: Mapping[str, Sequence[tuple[str, int, int]]]
+
+    def around(self, path: str, line: int) -> str:
+        """The innermost function around a line, with its path."""
+        within = [(first, name) for name, first, last in self.extents.get(path, ()) if first <= line <= last]
+        return f"{path} {max(within)[1]}" if within else path
+
+    def holds(self, path: str, line: int, variable: str) -> bool:
+        place = self.around(path, line)
+        return bool(self.variables & {(place, variable), ("", variable), (place, "!")})
+
+
+_POSITIONAL = re.compile(r"[@*]|\d+")
 
 
 def _run(index: Index, texts: Mapping[str, Words]) -> _Run:
-    """Variables whose values get to a place where they are run, whichever file that is in: shells share them."""
-    functions: set[str] = set()
-    extents = _functions(index)
-    around = {
-        (path, line): {name for name, first, last in extents.get(path, ()) if first <= line <= last}
-        for path, words in texts.items()
-        for line in {*words.running.lines, *(line for line, *_ in words.running.given)}
-    }
-    for path, words in texts.items():
-        functions.update(name for line in words.running.lines for name in around[path, line])
-    variables = {name for words in texts.values() for name in words.running.variables}
-    flows = {flow for words in texts.values() for flow in words.running.flows}
-    given = {(path, *one) for path, words in texts.items() for one in words.running.given}
-    known = -1
-    while known != len(functions) + len(variables):
-        known = len(functions) + len(variables)
-        variables |= {source for target, source in flows if target in variables}
-        for path, line, command, variable in given:
-            if command in functions:
-                variables.add(variable)
-                functions |= around[path, line]
-    return _Run(frozenset(functions), frozenset(variables))
+    """Variables whose values get to a place where they are run.
+
+    A variable that a function sets is its own; one that it does not set may have been set anywhere, for shells share them.
+    """
+    found = _Run(frozenset(), frozenset(), _functions(index))
+    flows = {(found.around(path, line), *rest) for path, words in texts.items() for line, *rest in words.running.flows}
+    given = {(found.around(path, line), *rest) for path, words in texts.items() for line, *rest in words.running.given}
+    own = {(place, target) for place, target, _ in flows}
+
+    def key(place: str, variable: str) -> tuple[str, str]:
+        if _POSITIONAL.fullmatch(variable):
+            return place, "@"
+        return (place if variable == "!" or (place, variable) in own else ""), variable
+
+    variables = {key(found.around(path, line), name) for path, words in texts.items() for line, name in words.running.variables}
+    known, functions = -1, frozenset[str]()
+    while known != len(variables):
+        known = len(variables)
+        functions = frozenset(place.partition(" ")[2] for place, name in variables if name == "@" and " " in place)
+        variables |= {
+            key(place, source) for place, target, source in flows if source and ((place, target) in variables or ("", target) in variables)
+        }
+        variables |= {key(place, variable) for place, command, variable in given if command in functions}
+    return _Run(functions, frozenset(variables), found.extents)
 
 
 def _texts(index: Index, read: Callable[[str], bytes | None], drift: Drift) -> dict[str, Words]:
