@@ -63,32 +63,49 @@ def _places(
     index: Index, symbol: Symbol, read: Callable[[str], bytes | None], drift: Drift, *, with_asked: bool = False
 ) -> Iterable[tuple[str, int]]:
     """Path and line, 0-based, but for those where an identifier of its name was read, which is resolved or told of elsewhere."""
-    name = symbol.record.name
-    texts = _texts(index, read, drift)
+    name, moved = symbol.record.name, frozenset((*drift.changed, *drift.new))
     found = [
         (path, one)
-        for path, words in texts.items()
+        for path, words in _texts(
+            index, [path for path in _documents(index) if _may_have(index, path, name, read, moved)], read, moved
+        ).items()
         for one in words.spoken
-        if (re.fullmatch(one.word, name) if one.is_made else one.word == name)
+        if (re.fullmatch(one.word, name) if one.is_made else one.word == name) and (with_asked or one.way != "asked")
     ]
     if not found:
         return
-    moved = {*drift.changed, *drift.new}
     read_at = {(path, line) for path, line in index.rows(_READ, [name]) if path not in moved}
-    run = _run(index, texts) if moved else index.keep("what shells run", lambda: _run(index, texts))
-    yield from (
-        (path, one.line) for path, one in found if (path, one.line) not in read_at and _counts(path, one, run, with_asked=with_asked)
-    )
+    found = [(path, one) for path, one in found if (path, one.line) not in read_at]
+    if all(one.way in ("run", "asked") for _, one in found):
+        yield from ((path, one.line) for path, one in found)
+        return
+    everything = _texts(index, _documents(index), read, moved)
+    run = _run(index, everything) if moved else index.keep("what shells run", lambda: _run(index, everything))
+    yield from ((path, one.line) for path, one in found if _counts(path, one, run))
+
+
+_BEGINNING = re.compile(rb"([\w.:+@-]{2,})[\"']?\$")
+_END = re.compile(rb"(?:\}[\"']?|\$\w+[\"'])([\w.:+@-]{2,})")
+
+
+def _may_have(index: Index, path: str, name: str, read: Callable[[str], bytes | None], moved: Collection[str]) -> bool:
+    """Whether a text has the name, or a part of it beside what is expanded; it is not parsed for that."""
+    text = read(path)
+    if text is None or (word := name.encode("utf-8", "surrogatepass")) in text:
+        return text is not None
+    known: dict[str, tuple[tuple[bytes, ...], tuple[bytes, ...]]] = index.keep("parts of words of shells", dict)
+    parts = known.get(path) if path not in moved else None
+    if parts is None:
+        known[path] = parts = (tuple(set(_BEGINNING.findall(text))), tuple(set(_END.findall(text))))
+    return word.startswith(parts[0]) or word.endswith(parts[1])
 
 
 _READ = "SELECT DISTINCT d.path, o.line FROM occ o JOIN document d USING (doc_id) WHERE o.name = ? ORDER BY ALL"
 
 
-def _counts(path: str, one: Spoken, run: _Run, *, with_asked: bool) -> bool:
+def _counts(path: str, one: Spoken, run: _Run) -> bool:
     """Whether a word of a function's name may be run: not what programs are given, nor the first word of a message."""
     match one.way:
-        case "asked":
-            return with_asked
         case "given":
             return one.by == "$" or (one.by in run.functions and (one.is_alone or _is_unlike_words(one.word)))
         case "held":
@@ -151,14 +168,13 @@ def _run(index: Index, texts: Mapping[str, Words]) -> _Run:
     return _Run(functions, frozenset(variables), found.extents)
 
 
-def _texts(index: Index, read: Callable[[str], bytes | None], drift: Drift) -> dict[str, Words]:
-    """What each document says now; those that are as they were are read once."""
+def _texts(index: Index, paths: Iterable[str], read: Callable[[str], bytes | None], moved: Collection[str]) -> dict[str, Words]:
+    """What documents say now; those that are as they were are read once."""
     from indexer.syntax.tree.shell import words_of  # a question about another language loads no parser
 
     known: dict[str, Words] = index.keep("words of shells", dict)
-    moved = {*drift.changed, *drift.new}
     found: dict[str, Words] = {}
-    for path in _documents(index):
+    for path in paths:
         if path in known and path not in moved:
             found[path] = known[path]
         elif (text := read(path)) is not None:
