@@ -20,6 +20,7 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "cpp": ("clangd",),
     "rust": ("cargo", "rust-analyzer"),
     "bash": ("bash-language-server",),
+    "php": ("intelephense",),
     "other_languages": ("clangd", "ts7"),
     "other_languages_go": ("clangd", "gopls"),
     "other_languages_rust": ("clangd", "cargo", "rust-analyzer"),

@@ -37,6 +37,7 @@ JAVA = Language(
     manager="maven",
     hooks=JVM_HOOKS,
     bridges=JAVA_BRIDGES,
+    reads_by_getters=True,
     project_is_outermost=True,
     locks=Locks(
         names=(

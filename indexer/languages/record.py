@@ -133,6 +133,8 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     has_macros: what is given to a macro is often unresolved.
     lookups: calls that take names as strings.
 
+    calls_strings: a string is called as a function of its name.
+    reads_by_getters: a template's `x.name` calls `getName`, `isName` or `hasName`.
     runs_words: commands that run the words which they are given; a language that has some runs what a variable or a text holds.
 
     Other languages:
@@ -237,6 +239,8 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     has_macros: bool = False
     lookups: tuple[Lookup, ...] = ()
 
+    calls_strings: bool = False
+    reads_by_getters: bool = False
     runs_words: frozenset[str] = frozenset()
 
     bridges: tuple[Bridge, ...] = ()

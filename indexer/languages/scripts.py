@@ -47,7 +47,9 @@ RUBY = Language(names=("ruby",), family="ruby", comments=("#",), types_are_value
 SWIFT = Language(names=("swift",), family="swift", tests_inside=True, bridges=SWIFT_BRIDGES)
 ZIG = Language(names=("zig",), family="zig", tests_inside=True, bridges=ZIG_BRIDGES)
 AT_BORDERS = (
-    Language(names=("php",), family="php", comments=("//", "#", "/*", "*", "*/"), bridges=PHP_BRIDGES),
+    Language(
+        names=("php",), family="php", comments=("//", "#", "/*", "*", "*/"), bridges=PHP_BRIDGES, calls_strings=True, reads_by_getters=True
+    ),
     Language(names=("lua",), family="lua", comments=("--",), bridges=LUA_BRIDGES),
     Language(names=("haskell",), family="haskell", comments=("--", "{-"), bridges=HASKELL_BRIDGES),
     Language(names=("ocaml",), family="ocaml", comments=("(*",), bridges=OCAML_BRIDGES),

@@ -18,6 +18,7 @@ from query.facts.folders import index_command
 from query.facts.freshness import Drift, drift
 from query.facts.gaps import (
     anew,
+    called_strings,
     callees,
     causes,
     declarations,
@@ -66,6 +67,7 @@ _CONDITIONS: tuple[Callable[[Index, Uses], list[Reason]], ...] = (
     declarations.reasons,
     strings.reasons,
     shell_words.reasons,
+    called_strings.reasons,
 )
 """What is asked for gaps when uses are asked for; each is the `reasons` of a module of `query.facts.gaps`."""
 

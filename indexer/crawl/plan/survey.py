@@ -263,6 +263,8 @@ def _words_beside(path: str, language: str, content: bytes) -> tuple[int, ...]:
     named = bridges.words_of(language, content)
     if form_of(path) == COMPONENT:
         beside = unread.words_of(path, rest_of(path, content))
+    elif unread.rule_of(path).reads == "expressions":  # a template whose markup no server reads
+        beside = unread.words_of(path, content)
     elif record_of(language).preprocessed:
         beside = unread.words_of_macros(content)
     else:
