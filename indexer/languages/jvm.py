@@ -7,6 +7,21 @@ from indexer.languages.hooks import JVM_HOOKS
 from indexer.languages.record import Grammar, Language, Locks, Lookup
 from indexer.model import NameUse
 
+_NAMING_ANNOTATIONS = tuple(
+    "@" + name
+    for name in (
+        *("MethodSource", "FieldSource", "Qualifier", "Named", "EnabledIf", "DisabledIf", "Test", "DataProvider", "Bean", "Factory"),
+        *("ParameterizedTest", "Parameters", "Resource", "JsonCreator", "JsonAnySetter", "AfterMapping", "Mapping", "EventListener"),
+    )
+)
+_NAMING_CALLS = (
+    *("findMethod", "findField", "invokeMethod", "invokeStaticMethod", "invokeExactMethod", "invokeGetterMethod", "invokeSetterMethod"),
+    *("findVirtual", "findStatic", "findSpecial", "findGetter", "findSetter", "findStaticGetter", "findStaticSetter", "findVarHandle"),
+    *("newUpdater", "getInternalState", "setInternalState", "ReflectionTestUtils.setField", "ReflectionTestUtils.getField"),
+    *("FieldUtils.readField", "FieldUtils.writeField", "PropertyDescriptor", "getMethodIfAvailable", "hasMethod", "getAccessibleMethod"),
+)
+"""Each of their strings may be the name of a member: what has another meaning there seldom has a member's name."""
+
 JAVA = Language(
     names=("java",),
     family="java",
@@ -24,7 +39,7 @@ JAVA = Language(
     lookups=(
         *(Lookup(call=call, use=NameUse.OBJECT) for call in ("forName", "loadClass")),
         *(Lookup(call=call, use=NameUse.MEMBER) for call in ("getMethod", "getDeclaredMethod", "getField", "getDeclaredField", "getBean")),
-        *(Lookup(call=call, use=NameUse.MEMBER, argument=-1) for call in ("@MethodSource", "@FieldSource", "@Qualifier", "@Named")),
+        *(Lookup(call=call, use=NameUse.MEMBER, argument=-1) for call in (*_NAMING_ANNOTATIONS, *_NAMING_CALLS)),
     ),
     runtime_members=frozenset(
         {
