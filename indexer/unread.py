@@ -267,15 +267,18 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
         return (self.run in words or (shown and self.shown in words)) and (own or not self.owners.isdisjoint(words))
 
 
-def wanted(name: str, owners: Iterable[str], *, is_member: bool = False) -> Wanted:
+def wanted(name: str, owners: Iterable[str], *, is_member: bool = False, read_as: str = "") -> Wanted:
     """What to look for where a symbol of this name is asked for.
 
     Args:
         owners: names of what defines it: types, modules, packages. is_member: it may be taken of a value.
+        read_as: what a template calls a property that it gives; empty: nothing else.
     """
     owning = sorted({owner for owner in owners if owner})
     return Wanted(
-        alone=frozenset([word_digest(name), *(word_digest(f"{owner}.{name}") for owner in owning)]),
+        alone=frozenset(
+            [word_digest(name), *([word_digest(read_as)] if read_as else []), *(word_digest(f"{owner}.{name}") for owner in owning)]
+        ),
         scripts=word_digest(f"<{name}"),
         macros=frozenset([word_digest(f"#.{name}" if is_member else f"#{name}")]),
         run=word_digest(f">{name}"),

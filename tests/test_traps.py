@@ -20,6 +20,10 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "cpp": ("clangd",),
     "rust": ("cargo", "rust-analyzer"),
     "bash": ("bash-language-server",),
+    "php": ("intelephense",),
+    "other_languages": ("clangd", "ts7"),
+    "other_languages_go": ("clangd", "gopls"),
+    "other_languages_rust": ("clangd", "cargo", "rust-analyzer"),
 }
 """What the tables need beyond ty; Java is asked about without a server, which its answers have to say."""
 

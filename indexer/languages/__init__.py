@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 
+from indexer.languages.bridges import Bridge, Offer
 from indexer.languages.c import ARDUINO, CPP, OBJECTIVE_C, C
 from indexer.languages.ecmascript import JAVASCRIPT, JAVASCRIPT_REACT, TYPESCRIPT, TYPESCRIPT_REACT
 from indexer.languages.go import GO
@@ -16,19 +17,18 @@ from indexer.languages.jvm import CSHARP, JAVA, KOTLIN, SCALA
 from indexer.languages.python import PYTHON
 from indexer.languages.record import Grammar, Language, Locks, Lookup, Parameters
 from indexer.languages.rust import RUST
-from indexer.languages.scripts import BASH, RUBY
+from indexer.languages.scripts import AT_BORDERS, BASH, RUBY, SWIFT, ZIG
 
 __all__ = [
-    "CPP", "GO", "JAVASCRIPT", "PYTHON", "RUST", "TYPESCRIPT", "C",
-    "Grammar", "Language", "Locks", "Lookup", "Parameters", "names_of", "record_of",
+    "CPP", "GO", "JAVASCRIPT", "PYTHON", "RUST", "TYPESCRIPT", "Bridge", "C",
+    "Grammar", "Language", "Locks", "Lookup", "Offer", "Parameters", "names_of", "record_of",
 ]  # fmt: skip
 
 LANGUAGES = (
     *(PYTHON, TYPESCRIPT, TYPESCRIPT_REACT, JAVASCRIPT, JAVASCRIPT_REACT, GO, C, CPP, ARDUINO, OBJECTIVE_C, RUST, JAVA, KOTLIN, SCALA),
-    *(CSHARP, BASH, RUBY, Language(names=("swift",), family="swift", tests_inside=True)),
-    Language(names=("zig",), family="zig", tests_inside=True),
+    *(CSHARP, BASH, RUBY, SWIFT, ZIG),
 )
-_BY_NAME = {name: record for record in LANGUAGES for name in record.names}
+_BY_NAME = {name: record for record in (*LANGUAGES, *AT_BORDERS) for name in record.names}
 
 
 @cache

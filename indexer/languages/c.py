@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from indexer.languages.bridges import C_BRIDGES
 from indexer.languages.hooks import C_HOOKS
 from indexer.languages.record import Grammar, Language, Locks, Lookup
 from indexer.model import NameUse
@@ -116,6 +117,8 @@ C = Language(
     ),
     runs_by_start=("~", "operator"),
     hooks=C_HOOKS,
+    bridges=C_BRIDGES,
+    is_native=True,
 )
 CPP = replace(
     C,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from indexer.languages.bridges import ECMASCRIPT_BRIDGES, ECMASCRIPT_OFFERS
 from indexer.languages.hooks import ECMASCRIPT_HOOKS
 from indexer.languages.record import Grammar, Language, Locks, Lookup
 from indexer.model import NameUse, Role
@@ -114,6 +115,8 @@ TYPESCRIPT = Language(
     looks_at_modules=frozenset({"spyOn", "stub", "mock", "replace", "keys", "getOwnPropertyNames"}),
     binds_late=True,
     hooks=ECMASCRIPT_HOOKS,
+    bridges=ECMASCRIPT_BRIDGES,
+    offers=ECMASCRIPT_OFFERS,
     parameters="colon",
     # the language has none of its own but Atomics; these are packages
     locks=Locks(names=("Mutex", "Semaphore", "AsyncLock", "Atomics"), within=("async-mutex", "async-lock", "typescript")),

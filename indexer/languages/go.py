@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from indexer.languages.bridges import GO_BRIDGES, GO_OFFERS
 from indexer.languages.hooks import GO_HOOKS
 from indexer.languages.record import Grammar, Language, Locks, Lookup
 from indexer.model import NameUse
@@ -63,6 +64,8 @@ GO = Language(
     ),
     runner="go",
     hooks=GO_HOOKS,
+    bridges=GO_BRIDGES,
+    offers=GO_OFFERS,
     test_names=("Test", "Fuzz", "Example"),
     main_of_tests="TestMain",
     has_suites=True,

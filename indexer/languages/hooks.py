@@ -258,4 +258,11 @@ JVM_HOOKS = Hooks(
     ),
 )
 
+SHELL_HOOKS = Hooks(
+    files=(
+        ("*", ("command_not_found_handle", "command_not_found_handler", "TRAPINT", "TRAPEXIT", "precmd", "preexec", "chpwd")),
+        ("*.bats", ("setup*", "teardown*")), ("*test_helper*", ("setup*", "teardown*")),
+        ("*setup_suite.bash", ("setup_suite", "teardown_suite")),
+    )
+)  # fmt: skip
 C_HOOKS = Hooks(attributes=frozenset({"constructor", "destructor", "ifunc", "interrupt", "isr", "section", "signal", "used"}))

@@ -2,9 +2,25 @@
 
 from __future__ import annotations
 
+from indexer.languages.bridges import CSHARP_BRIDGES, JAVA_BRIDGES, KOTLIN_BRIDGES, SCALA_BRIDGES
 from indexer.languages.hooks import JVM_HOOKS
 from indexer.languages.record import Grammar, Language, Locks, Lookup
 from indexer.model import NameUse
+
+_NAMING_ANNOTATIONS = tuple(
+    "@" + name
+    for name in (
+        *("MethodSource", "FieldSource", "Qualifier", "Named", "EnabledIf", "DisabledIf", "Test", "DataProvider", "Bean", "Factory"),
+        *("ParameterizedTest", "Parameters", "Resource", "JsonCreator", "JsonAnySetter", "AfterMapping", "Mapping", "EventListener"),
+    )
+)
+_NAMING_CALLS = (
+    *("findMethod", "findField", "invokeMethod", "invokeStaticMethod", "invokeExactMethod", "invokeGetterMethod", "invokeSetterMethod"),
+    *("findVirtual", "findStatic", "findSpecial", "findGetter", "findSetter", "findStaticGetter", "findStaticSetter", "findVarHandle"),
+    *("newUpdater", "getInternalState", "setInternalState", "ReflectionTestUtils.setField", "ReflectionTestUtils.getField"),
+    *("FieldUtils.readField", "FieldUtils.writeField", "PropertyDescriptor", "getMethodIfAvailable", "hasMethod", "getAccessibleMethod"),
+)
+"""Each of their strings may be the name of a member: what has another meaning there seldom has a member's name."""
 
 JAVA = Language(
     names=("java",),
@@ -23,7 +39,7 @@ JAVA = Language(
     lookups=(
         *(Lookup(call=call, use=NameUse.OBJECT) for call in ("forName", "loadClass")),
         *(Lookup(call=call, use=NameUse.MEMBER) for call in ("getMethod", "getDeclaredMethod", "getField", "getDeclaredField", "getBean")),
-        *(Lookup(call=call, use=NameUse.MEMBER, argument=-1) for call in ("@MethodSource", "@FieldSource", "@Qualifier", "@Named")),
+        *(Lookup(call=call, use=NameUse.MEMBER, argument=-1) for call in (*_NAMING_ANNOTATIONS, *_NAMING_CALLS)),
     ),
     runtime_members=frozenset(
         {
@@ -35,6 +51,8 @@ JAVA = Language(
     dotted_types=True,
     manager="maven",
     hooks=JVM_HOOKS,
+    bridges=JAVA_BRIDGES,
+    reads_by_getters=True,
     project_is_outermost=True,
     locks=Locks(
         names=(
@@ -43,6 +61,8 @@ JAVA = Language(
         )
     ),
 )
-KOTLIN = Language(names=("kotlin",), family="kotlin", imports_folders=True, dotted_types=True, project_is_outermost=True)
-SCALA = Language(names=("scala",), family="scala", imports_folders=True, dotted_types=True)
-CSHARP = Language(names=("csharp",), family="csharp", scip="CSharp", type_before_name=True, imports_folders=True)
+KOTLIN = Language(
+    names=("kotlin",), family="kotlin", imports_folders=True, dotted_types=True, project_is_outermost=True, bridges=KOTLIN_BRIDGES
+)
+SCALA = Language(names=("scala",), family="scala", imports_folders=True, dotted_types=True, bridges=SCALA_BRIDGES)
+CSHARP = Language(names=("csharp",), family="csharp", scip="CSharp", type_before_name=True, imports_folders=True, bridges=CSHARP_BRIDGES)

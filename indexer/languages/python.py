@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import keyword
 
+from indexer.languages.bridges import PYTHON_BRIDGES
 from indexer.languages.hooks import PYTHON_HOOKS
 from indexer.languages.record import Language, Locks, Lookup
 from indexer.model import NameUse, Role
@@ -171,6 +172,7 @@ PYTHON = Language(
     ),
     runner="pytest",
     hooks=PYTHON_HOOKS,
+    bridges=PYTHON_BRIDGES,
     test_names=("test",),
     tests_beside=True,
     runs_by_start=("pytest_", "__", "_repr_", "_ipython_"),  # `__unittest`, `__tracebackhide__`

@@ -11,6 +11,7 @@ from typing import Literal
 
 import msgspec
 
+from indexer.languages.bridges import Bridge, Offer
 from indexer.languages.hooks import Hooks
 from indexer.model import NameUse, Role
 
@@ -132,6 +133,15 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     has_macros: what is given to a macro is often unresolved.
     lookups: calls that take names as strings.
 
+    calls_strings: a string is called as a function of its name.
+    reads_by_getters: a template's `x.name` calls `getName`, `isName` or `hasName`.
+    runs_words: commands that run the words which they are given; a language that has some runs what a variable or a text holds.
+
+    Other languages:
+    bridges: how its files name what another language defines.
+    offers: what shows that a definition is there for another language.
+    is_native: what it defines has a symbol in a library by its own name, unless it is kept to its file.
+
     Files:
     file_imports: statements that name a file and no identifier: "include" or "from".
     is_included: what a file includes becomes part of its own text, so nothing of it is its own affair.
@@ -230,6 +240,14 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     type_before_name: bool = False
     has_macros: bool = False
     lookups: tuple[Lookup, ...] = ()
+
+    calls_strings: bool = False
+    reads_by_getters: bool = False
+    runs_words: frozenset[str] = frozenset()
+
+    bridges: tuple[Bridge, ...] = ()
+    offers: tuple[Offer, ...] = ()
+    is_native: bool = False
 
     file_imports: FileImports = ""
     is_included: bool = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from indexer.languages.bridges import RUST_BRIDGES, RUST_OFFERS
 from indexer.languages.hooks import RUST_HOOKS
 from indexer.languages.record import Grammar, Language, Locks, Lookup
 from indexer.model import NameUse
@@ -73,6 +74,8 @@ RUST = Language(
     ),
     runner="cargo",
     hooks=RUST_HOOKS,
+    bridges=RUST_BRIDGES,
+    offers=RUST_OFFERS,
     tests_have_attributes=True,
     documented_by="rustdoc",
 )

@@ -1,7 +1,22 @@
-"""Bash and Ruby."""
+"""Bash and Ruby; and what is known of other languages at their borders to those that are read here."""
 
 from __future__ import annotations
 
+from indexer.languages.bridges import (
+    CLOJURE_BRIDGES,
+    DART_BRIDGES,
+    ELIXIR_BRIDGES,
+    HASKELL_BRIDGES,
+    LUA_BRIDGES,
+    OCAML_BRIDGES,
+    PHP_BRIDGES,
+    R_BRIDGES,
+    RUBY_BRIDGES,
+    SQL_BRIDGES,
+    SWIFT_BRIDGES,
+    ZIG_BRIDGES,
+)
+from indexer.languages.hooks import SHELL_HOOKS
 from indexer.languages.record import Grammar, Language, Lookup
 from indexer.model import NameUse
 
@@ -20,5 +35,28 @@ BASH = Language(
     ),
     comments=("#",),
     lookups=(Lookup(call="=", use=NameUse.LINKED),),  # what a variable holds is run by `"$variable"`
+    runs_words=frozenset(
+        {
+            *("builtin", "command", "coproc", "doas", "env", "exec", "flock", "nice", "nohup", "parallel", "retry", "run"),
+            *("setsid", "strace", "sudo", "time", "timeout", "watch", "xargs"),
+        }
+    ),
+    hooks=SHELL_HOOKS,
 )
-RUBY = Language(names=("ruby",), family="ruby", comments=("#",), types_are_values=True)
+RUBY = Language(names=("ruby",), family="ruby", comments=("#",), types_are_values=True, bridges=RUBY_BRIDGES)
+SWIFT = Language(names=("swift",), family="swift", tests_inside=True, bridges=SWIFT_BRIDGES)
+ZIG = Language(names=("zig",), family="zig", tests_inside=True, bridges=ZIG_BRIDGES)
+AT_BORDERS = (
+    Language(
+        names=("php",), family="php", comments=("//", "#", "/*", "*", "*/"), bridges=PHP_BRIDGES, calls_strings=True, reads_by_getters=True
+    ),
+    Language(names=("lua",), family="lua", comments=("--",), bridges=LUA_BRIDGES),
+    Language(names=("haskell",), family="haskell", comments=("--", "{-"), bridges=HASKELL_BRIDGES),
+    Language(names=("ocaml",), family="ocaml", comments=("(*",), bridges=OCAML_BRIDGES),
+    Language(names=("elixir",), family="elixir", comments=("#",), bridges=ELIXIR_BRIDGES),
+    Language(names=("dart",), family="dart", bridges=DART_BRIDGES),
+    Language(names=("clojure",), family="clojure", comments=(";",), bridges=CLOJURE_BRIDGES),
+    Language(names=("r",), family="r", comments=("#",), bridges=R_BRIDGES),
+    Language(names=("sql",), family="sql", comments=("--", "/*"), bridges=SQL_BRIDGES),
+)
+"""Languages of which nothing else is known."""

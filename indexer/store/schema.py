@@ -35,6 +35,7 @@ CONTENT_VERSION: what the same source means; a change makes indexes want a rebui
    19  2026-11-28  what `async with` gives, names in lists of Python, `arguments`, what is thrown and caught, members of `super`; names of
                     the library that a script takes for itself
                     Python: results that are declared as `Self` or `C[…]`; C, C++: macros that stand for statements, calls in prototypes
+                    words by which files of one language name what another one defines
 """
 
 from __future__ import annotations

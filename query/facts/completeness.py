@@ -18,6 +18,7 @@ from query.facts.folders import index_command
 from query.facts.freshness import Drift, drift
 from query.facts.gaps import (
     anew,
+    called_strings,
     callees,
     causes,
     declarations,
@@ -29,9 +30,11 @@ from query.facts.gaps import (
     modules,
     nameless,
     names,
+    other_languages,
     reading,
     registration,
     shapes,
+    shell_words,
     strings,
     unread,
 )
@@ -55,6 +58,7 @@ _FEW = 50
 
 _CONDITIONS: tuple[Callable[[Index, Uses], list[Reason]], ...] = (
     unread.reasons,
+    other_languages.reasons,
     modules.reasons,
     escapes.reasons,
     handed_modules.reasons,
@@ -64,6 +68,8 @@ _CONDITIONS: tuple[Callable[[Index, Uses], list[Reason]], ...] = (
     declarations.reasons,
     strings.reasons,
     library_names.reasons,
+    shell_words.reasons,
+    called_strings.reasons,
 )
 """What is asked for gaps when uses are asked for; each is the `reasons` of a module of `query.facts.gaps`."""
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import msgspec
 
-from indexer import builds, manifests, sparse, unread, vcs
+from indexer import bridges, builds, manifests, sparse, unread, vcs
 from indexer.config import Config
 from indexer.crawl.plan.borders import borders, leads_out
 from indexer.crawl.plan.foreign import Judge, Verdict
@@ -259,12 +259,17 @@ def _planned(path: str, language: str, content: bytes) -> PlannedDocument:
 
 
 def _words_beside(path: str, language: str, content: bytes) -> tuple[int, ...]:
-    """Words in those parts of a document that are not read: markup, doctests, texts of macros."""
+    """Words in those parts of a document that are not read (markup, doctests, texts of macros), and those that name other languages'."""
+    named = bridges.words_of(language, content)
     if form_of(path) == COMPONENT:
-        return unread.words_of(path, rest_of(path, content))
-    if record_of(language).preprocessed:
-        return unread.words_of_macros(content)
-    return unread.words_of_doctests(content) if language == PYTHON.name else ()
+        beside = unread.words_of(path, rest_of(path, content))
+    elif unread.rule_of(path).reads == "expressions":  # a template whose markup no server reads
+        beside = unread.words_of(path, content)
+    elif record_of(language).preprocessed:
+        beside = unread.words_of_macros(content)
+    else:
+        beside = unread.words_of_doctests(content) if language == PYTHON.name else ()
+    return tuple(sorted({*named, *beside})) if named else beside
 
 
 def _by_words(

@@ -6,9 +6,10 @@ import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 
-from indexer import sparse, unread
+from indexer import bridges, sparse, unread
 from indexer.config import Config
 from indexer.crawl.plan.foreign import Judge, Verdict
+from indexer.languages import record_of
 from indexer.model import Skipped, SkipReason
 from indexer.patterns import matches
 from indexer.servers.registry import language_of
@@ -46,7 +47,8 @@ def unread_files(paths: Sequence[str], sources: Collection[str], judge: Judge, r
         if path in sources or path.endswith("/") or not _is_utf8(path):
             continue
         rule = unread.rule_of(path)
-        if rule.reads == "nothing" or judge.of_path(path, "") is not None:
+        has_interface = bool(record_of(language_of(path)).bridges)
+        if (rule.reads == "nothing" and not has_interface) or judge.of_path(path, "") is not None:
             continue
         looked += 1
         if looked > MOST_FILES:
@@ -54,8 +56,10 @@ def unread_files(paths: Sequence[str], sources: Collection[str], judge: Judge, r
         content, reason = read(path)
         if reason is SkipReason.TOO_LARGE and rule.reads == "words":
             found.append(Skipped(path=path, reason=SkipReason.NOT_READ))
-        elif reason is None and (words := unread.words_of(path, content)):
-            found.append(Skipped(path=path, reason=SkipReason.NOT_READ, words=words))
+        elif reason is None:
+            named = bridges.words_of(language_of(path), content) if has_interface else ()
+            if words := tuple(sorted({*named, *unread.words_of(path, content)})) if named else unread.words_of(path, content):
+                found.append(Skipped(path=path, reason=SkipReason.NOT_READ, words=words))
     return found
 
 

@@ -14,6 +14,8 @@ from indexer.text import OffsetMap
 
 _WORD = rb"[A-Za-z_$\x80-\xef][\w$\x80-\xef]*"
 _NAME = re.compile(rb"%b(?:(?:\.|::)%b)*" % (_WORD, _WORD))
+_OF_TYPE = re.compile(rb"[\w.$]*#(%b)(?:\([\w., \[\]]*\))?" % _WORD)
+"""`package.Type#method(int)`, as tests and documentation of Java have it."""
 _FILE = re.compile(rb"\.{1,2}/[\w@.$/-]*[\w$]")
 _FOLDER = re.compile(rb"\.{1,2}(?:/\.{1,2})*/?")
 """A folder that is required as a module: `require("..")`. Elsewhere such a text may be anything."""
@@ -74,6 +76,9 @@ def named_strings(
         if _FILE.fullmatch(text) or (_FOLDER.fullmatch(text) and _is_required(literal)):
             if literal is not None and literal.parent is not None and literal.parent.type not in _IMPORTS:
                 add(node.start_byte, text, _Taken(NameUse.FILE, Role(0)))
+        elif (of_type := _OF_TYPE.fullmatch(text)) is not None:
+            for taken in _ways(literal, by_call):
+                add(node.start_byte + of_type.start(1), of_type[1], taken)
         elif _NAME.fullmatch(text):
             ways = list(_ways(literal, by_call))
             if not ways and b"." in text and b":" not in text:
@@ -132,6 +137,8 @@ def _ways(literal: Any, by_call: Mapping[str, list[Lookup]]) -> Iterator[_Taken]
         for lookup in by_call.get("=", ()):
             yield _Taken(lookup.use, lookup.roles)
         return
+    if around.type == "element_value_array_initializer" and around.parent is not None:
+        literal, around = around, around.parent
     if around.type in ("argument", "annotation_argument", "element_value_pair") and around.parent is not None:
         literal, around = around, around.parent
     start: int = literal.start_byte
@@ -153,10 +160,13 @@ def _ways(literal: Any, by_call: Mapping[str, list[Lookup]]) -> Iterator[_Taken]
     if around.type not in _ARGUMENTS or around.parent is None:
         return
     call = around.parent
-    function = call.child_by_field_name("function") or call.child_by_field_name("name")
+    function = call.child_by_field_name("function") or call.child_by_field_name("name") or call.child_by_field_name("type")
     if function is None:
         return
     *before, called = (part.strip().decode("utf-8", "replace") for part in re.split(rb"\.|->|::", function.text[-200:]))
+    owner = call.child_by_field_name("object")
+    if owner is not None and not before:
+        before = [owner.text[-200:].decode("utf-8", "replace").rpartition(".")[2]]
     arguments = [child for child in around.named_children if "comment" not in child.type]
     position = next((number for number, child in enumerate(arguments) if child.start_byte == start), -1)
     prefix = "@" if "annotation" in call.type else ""

@@ -48,7 +48,7 @@ _GAPS = """
 """
 
 _SKIPPED = """
-    SELECT k.reason, k.path, k.language, w.path IS NOT NULL FROM skipped k LEFT JOIN skipped_word w USING (path)
+    SELECT k.reason, k.path, k.language, w.path IS NOT NULL AND k.reason <> 'no_server' FROM skipped k LEFT JOIN skipped_word w USING (path)
     WHERE k.reason NOT IN ('not_read', 'ignored', 'other_repository') ORDER BY ALL
 """
 """What is not read because nobody can read it is of `query.facts.gaps.unread`."""

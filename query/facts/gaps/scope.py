@@ -117,6 +117,10 @@ class Scope:
             return self._within is None or self._within(path)
         return self.is_visible(path) and (self.is_nameless or bool(self.held(path)))
 
+    def is_asked(self, path: str) -> bool:
+        """Whether uses in the file are asked about, if it has any."""
+        return self._within is None or self._within(path)
+
     def is_visible(self, path: str) -> bool:
         """Whether language and visibility let a file name one of the symbols."""
         language = languages_of(self._index).get(path, "")

@@ -60,8 +60,11 @@ def reasons(index: Index, uses: Uses) -> list[Reason]:
         if symbol.is_local or not symbol.record.name.isidentifier():
             continue
         for path in _naming(index, symbol, uses.drift, shown=uses.question == "references", family=uses.family):
+            read_as = _read_as(index, symbol)
             if uses.could_refer(path) or _is_of_object(symbol):
                 naming[_what_of(index, path), symbol.record.name].add(path)
+            elif read_as and uses.scope.is_asked(path) and uses.scope.holds(path, [read_as]):
+                naming[_what_of(index, path), read_as].add(path)
     for (what, name), paths in naming.items():
         if what == "macros":  # of parts that the build leaves out it is said why
             paths.difference_update([path for (path,) in index.rows(_LEFT_OUT, [name])])
@@ -89,7 +92,7 @@ def _naming(index: Index, symbol: Symbol, drift: Drift, *, shown: bool, family: 
         shown: examples in documents count, which nobody runs, and not doctests only.
         family: languages whose files may refer to it; empty for all.
     """
-    wanted = _wanted(symbol)
+    wanted = _wanted(index, symbol)
     rows = index.rows("SELECT path, words FROM skipped_word WHERE list_has_any(words, $wanted::UINTEGER[])", {"wanted": sorted(wanted.any)})
     now, others = _changed(index, drift), _of_other_reasons(index)
     known = {path: frozenset(words) for path, words in rows if path not in now and path not in others} | now
@@ -103,8 +106,20 @@ def _naming(index: Index, symbol: Symbol, drift: Drift, *, shown: bool, family: 
     )
 
 
-def _wanted(symbol: Symbol) -> unread.Wanted:
-    return unread.wanted(symbol.record.name, owners(symbol), is_member=symbol.record.kind in _MEMBERS)
+def _wanted(index: Index, symbol: Symbol) -> unread.Wanted:
+    record = symbol.record
+    return unread.wanted(record.name, owners(symbol), is_member=record.kind in _MEMBERS, read_as=_read_as(index, symbol))
+
+
+def _read_as(index: Index, symbol: Symbol) -> str:
+    """What a template calls the property that a method gives; empty where there is none."""
+    if symbol.record.kind != SymbolKind.METHOD.label or not record_of(languages_of(index).get(symbol.record.path, "")).reads_by_getters:
+        return ""
+    got = _GETTER.fullmatch(symbol.record.name)
+    return f"{got[1].lower()}{got[2]}" if got else ""
+
+
+_GETTER = re.compile(r"(?:get|is|has)([A-Z])(\w*)")
 
 
 def named_in_unread(index: Index, ids: Collection[int], drift: Drift, family_of: Callable[[str], Collection[str]]) -> set[int]:
@@ -121,7 +136,8 @@ def named_in_unread(index: Index, ids: Collection[int], drift: Drift, family_of:
     everything = [*known, *_unsearched(index)]
     found: set[int] = set()
     for sym_id, symbol in symbols_by_id(index, sorted(ids)).items():
-        wanted, family = _wanted(symbol), family_of(symbol.record.path)
+        family = family_of(symbol.record.path)
+        wanted = _wanted(index, symbol)
         in_pages = _runs_in_pages(family)
         named = [
             path for path in everything if _is_named(symbol, wanted, path, known.get(path), shown=False, in_pages=in_pages, in_macros=True)
