@@ -259,12 +259,15 @@ def _planned(path: str, language: str, content: bytes) -> PlannedDocument:
 
 
 def _words_beside(path: str, language: str, content: bytes) -> tuple[int, ...]:
-    """Words in those parts of a document that are not read: markup, doctests, texts of macros."""
+    """Words in those parts of a document that are not read: markup, doctests, texts of macros, commands."""
     if form_of(path) == COMPONENT:
         return unread.words_of(path, rest_of(path, content))
+    found = unread.words_of_texts(path, language, content)
     if record_of(language).preprocessed:
-        return unread.words_of_macros(content)
-    return unread.words_of_doctests(content) if language == PYTHON.name else ()
+        found += unread.words_of_macros(content)
+    elif language == PYTHON.name:
+        found += unread.words_of_doctests(content)
+    return tuple(sorted(set(found)))
 
 
 def _by_words(
