@@ -80,6 +80,11 @@ def words_of_texts(path: str, language: str, content: bytes) -> tuple[int, ...]:
     return _digests(linking.words_in_source(path, language, content) | _of_markup(language, content))
 
 
+def words_of_manifest(content: bytes) -> tuple[int, ...]:
+    """The same for a file whose dotted names are read: what its commands tell a linker."""
+    return _digests(linking.words_of_commands(content))
+
+
 _MARKUP_OF = {"typescript": b"@Component", "javascript": b"@Component", "python": b"emplate"}
 """Without this word in it a source holds no template in a text."""
 _IN_COMPONENT = re.compile(rb"\btemplate\s*:\s*`([^`]*)`")

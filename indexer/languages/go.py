@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from indexer.languages.handing import GO_HANDS, GO_KEEPS_NONE
 from indexer.languages.hooks import GO_HOOKS
 from indexer.languages.record import Grammar, Language, Locks, Lookup
 from indexer.model import NameUse
@@ -20,7 +21,8 @@ GO = Language(
         blank="_",
         rebinds=True,
     ),
-    lookups=tuple(Lookup(call=call, use=NameUse.MEMBER) for call in ("MethodByName", "FieldByName", "{{")),
+    lookups=tuple(Lookup(call=call, use=NameUse.MEMBER) for call in ("MethodByName", "FieldByName", "{{"))
+    + (Lookup(call="Lookup", use=NameUse.LINKED),),
     imports_folders=True,
     imports_files=False,
     spreads=True,
@@ -36,6 +38,8 @@ GO = Language(
         }
     ),
     satisfies="unsaid",
+    hands_objects_to=GO_HANDS,
+    keeps_no_object=GO_KEEPS_NONE,
     interfaces_alone_dispatch=True,
     open_types=r"builtin\.builtin\.(any|comparable|error)",
     function_types=r"^type \w+(?:\[.*\])? (?:= )?func\b",
