@@ -77,6 +77,7 @@ _RUN_BY = (
     (("lock_shared", "unlock_shared", "try_lock_shared"), ("shared_lock",)),
     (("push_back",), ("back_inserter", "back_insert_iterator", "stack", "queue", "priority_queue")),
     (("push_front",), ("front_inserter", "front_insert_iterator")),
+    (("get",), ("tuple_size",)),
     (("insert",), ("inserter", "insert_iterator")),
     (("swap",), ("swap", "iter_swap", "swap_ranges", *_REORDERING)),
 )
@@ -90,6 +91,7 @@ C = Language(
     lookups=tuple(
         Lookup(call=call, use=NameUse.LINKED, argument=1) for call in ("dlsym", "GetProcAddress", "lt_dlsym", "SDL_LoadFunction")
     ),
+    calls_c=r"(?m)^(?!\s*(?:return|else|typedef|static)\b)\s*(?:extern\s+)?(?:const\s+)?[A-Za-z_]\w*(?:\s+[A-Za-z_]\w*)*[\s*]+NAME\s*\([^;{}()]*\)\s*;",
     file_imports="include",
     is_included=True,
     bodies_elsewhere=True,
@@ -121,6 +123,7 @@ CPP = replace(
     C,
     names=("cpp",),
     scip="CPP",
+    calls_c=r'extern\s*"C"[^;{}]*\bNAME\s*\(|extern\s*"C"\s*\{[^}]*\bNAME\s*\(',
     grammar=_CPP,
     name_marks=("~",),
     operations=_OPERATIONS,

@@ -28,6 +28,7 @@ GO = Language(
     spreads=True,
     manager="go",
     declared_only=True,
+    calls_c=r"\bC\.NAME\b",
     builds_choose_files=True,
     imports_hosts=True,
     runtime_members=frozenset(

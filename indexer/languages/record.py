@@ -150,6 +150,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     refreshes_by_name: its rules are known well enough to say which documents an edit concerns.
     builds_choose_files: several files of a folder may define the same, and a build takes one of them.
     imports_hosts: what is imported may begin with the name of a host, whose dots separate nothing.
+    calls_c: a regex over a source that has in it what another language defines by names of C, NAME for the name; empty: it has none.
     looks_up_names: code finds members and modules by strings, as `getattr` does.
     is_compiled: a use that does not fit its declaration is an error before anything runs.
 
@@ -250,6 +251,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     refreshes_by_name: bool = False
     builds_choose_files: bool = False
     imports_hosts: bool = False
+    calls_c: str = ""
     looks_up_names: bool = False
     is_compiled: bool = True
 

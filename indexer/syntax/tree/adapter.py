@@ -19,6 +19,7 @@ from indexer.syntax.model import ASK, Definition, MacroWord, Span, Syntax, Token
 from indexer.syntax.tree.binary import add_sides
 from indexer.syntax.tree.damage import deep_offset
 from indexer.syntax.tree.grammars import LoadedGrammar
+from indexer.syntax.tree.formats import named_in_formats
 from indexer.syntax.tree.imports import named_imports
 from indexer.syntax.tree.modules import ModuleNames
 from indexer.syntax.tree.operations import receivers
@@ -244,6 +245,9 @@ class Adapter:
         for node in captures.get("token.value", ()):
             start = node.start_byte
             ends[start] = node.end_byte
+            lookable.add(start)
+        for start, end in named_in_formats(captures.get("format", ())):
+            ends[start] = end
             lookable.add(start)
         if not self.definitions_only:
             for start, end in self.hidden:

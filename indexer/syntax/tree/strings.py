@@ -20,6 +20,8 @@ _FOLDER = re.compile(rb"\.{1,2}(?:/\.{1,2})*/?")
 _LINKNAME = re.compile(rb"//go:linkname[ \t]+(\w+)(?:[ \t]+([\w./~-]+\.\w+))?[ \t\r]*\Z")
 _EXPORT = re.compile(rb"//(?:export|go:wasmexport)[ \t]+(\w+)[ \t\r]*\Z")
 _BEGINNING = re.compile(rb"""["'`]([\w@.$/-]{1,100})""")
+_PASTED = re.compile(rb"\[\s*<\s*([A-Za-z_]\w+)\s+\$")
+"""What a name begins with that a macro puts together."""
 _MOST_BYTES, _MOST_TEMPLATE_BYTES = 250, 100_000
 _ACTION = re.compile(rb"\{\{[^{}]*\}\}")
 _OF_ACTION = re.compile(rb"(?<=\.)%b" % _WORD)
@@ -94,6 +96,10 @@ def named_strings(
     for node in captures.get("made_lookup", ()):  # the argument of what looks a member up
         match = _BEGINNING.match(node.text)
         add(node.start_byte, match[1] if match else b"", _Taken(NameUse.BEGINNING, Role.READ | Role.CALL))
+    for node in captures.get("pasted", ()):
+        if match := _PASTED.match(node.text):
+            for use in (NameUse.BEGINNING, NameUse.GLOBAL_BEGINNING):
+                add(node.start_byte + match.start(1), match[1], _Taken(use, Role.READ | Role.CALL))
     for node in captures.get("comment", ()):
         text = node.text
         exported = _EXPORT.match(text) if text.startswith((b"//export", b"//go:wasmexport")) else None

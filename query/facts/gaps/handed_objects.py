@@ -152,9 +152,9 @@ def _handed_at(index: Index, sources: Sources, path: str, line: int, col: int) -
     text = lines[line].decode("utf-8", "replace")
     above = "\n".join(part.decode("utf-8", "replace") for part in lines[max(0, line - 2) : line])
     before = f"{above}\n{text[: utf16_to_index(text, col)]}"[-_MOST_BEFORE:]
-    if given := _GIVEN.search(before):
-        if _is_library(index, path, lines, line, given["callee"]):
-            yield path, line
+    given = _GIVEN.search(before)
+    if given is not None and _is_library(index, path, lines, line, given["callee"]):
+        yield path, line
     elif kept := _KEPT.search(before) or _DECLARED.search(before):
         yield from _named(index, sources, path, kept["name"], line, line + _MOST_LINES)
 
