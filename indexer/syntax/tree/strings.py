@@ -84,7 +84,7 @@ def named_strings(
                 add(node.start_byte, text, taken)
     for node in captures.get("made_module", ()):
         match = _BEGINNING.match(node.text)
-        add(node.start_byte, match[1] if match else b"", _Taken(NameUse.MODULE, Role.READ | Role.CALL))
+        add(node.start_byte, _without_sign(match) if match else b"", _Taken(NameUse.MODULE, Role.READ | Role.CALL))
     for node in captures.get("made_name", ()):  # `this["visit_" + kind]`: who keeps it may call it later
         index, holder = node.child_by_field_name("index"), _inner(node.child_by_field_name("object"))
         match = _BEGINNING.match(index.text)
@@ -92,10 +92,10 @@ def named_strings(
             continue
         is_called = node.parent is not None and node.parent.child_by_field_name("function") == node
         taken = _Taken(NameUse.BEGINNING, Role.READ | Role.CALL if is_called else Role.READ, _last_name(holder))
-        add(index.start_byte, match[1], taken, owner(node.start_byte) if holder.type == "this" else -1)
+        add(index.start_byte, _without_sign(match), taken, owner(node.start_byte) if holder.type == "this" else -1)
     for node in captures.get("made_lookup", ()):  # the argument of what looks a member up
         match = _BEGINNING.match(node.text)
-        add(node.start_byte, match[1] if match else b"", _Taken(NameUse.BEGINNING, Role.READ | Role.CALL))
+        add(node.start_byte, _without_sign(match) if match else b"", _Taken(NameUse.BEGINNING, Role.READ | Role.CALL))
     for node in captures.get("pasted", ()):
         if match := _PASTED.match(node.text):
             for use in (NameUse.BEGINNING, NameUse.GLOBAL_BEGINNING):
@@ -111,6 +111,12 @@ def named_strings(
             if match[2]:
                 add(node.start_byte + match.start(2), match[2], _Taken(NameUse.LINKED, Role.READ))
     return sorted(found)
+
+
+def _without_sign(match: re.Match[bytes]) -> bytes:
+    """The beginning of a name that is made, without the sign of an expression that follows: `do` of `do${name}`."""
+    beginning: bytes = match[1]
+    return beginning[:-1] if beginning.endswith(b"$") and match.string[match.end() : match.end() + 1] == b"{" else beginning
 
 
 def _is_required(literal: Any) -> bool:
