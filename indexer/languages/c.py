@@ -77,7 +77,6 @@ _RUN_BY = (
     (("lock_shared", "unlock_shared", "try_lock_shared"), ("shared_lock",)),
     (("push_back",), ("back_inserter", "back_insert_iterator", "stack", "queue", "priority_queue")),
     (("push_front",), ("front_inserter", "front_insert_iterator")),
-    (("get",), ("tuple_size",)),
     (("insert",), ("inserter", "insert_iterator")),
     (("swap",), ("swap", "iter_swap", "swap_ranges", *_REORDERING)),
 )

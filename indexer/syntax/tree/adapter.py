@@ -18,8 +18,8 @@ from indexer.syntax.ecmascript.operands import Operands
 from indexer.syntax.model import ASK, Definition, MacroWord, Span, Syntax, Tokens
 from indexer.syntax.tree.binary import add_sides
 from indexer.syntax.tree.damage import deep_offset
-from indexer.syntax.tree.grammars import LoadedGrammar
 from indexer.syntax.tree.formats import named_in_formats
+from indexer.syntax.tree.grammars import LoadedGrammar
 from indexer.syntax.tree.imports import named_imports
 from indexer.syntax.tree.modules import ModuleNames
 from indexer.syntax.tree.operations import receivers

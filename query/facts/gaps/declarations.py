@@ -64,7 +64,7 @@ def _of_other_languages(index: Index, uses: Uses) -> list[Reason]:
     ]
     languages = set(languages_of(index).values())
     others = [language for language in languages if record_of(language).calls_c]
-    if not asked or len(others) < 2 and not set(others) - {languages_of(index).get(symbol.record.path, "") for symbol in asked}:
+    if not asked or (len(others) < 2 and not set(others) - {languages_of(index).get(symbol.record.path, "") for symbol in asked}):
         return []
     found: dict[str, set[str]] = {}
     for name, path, language in index.rows(_IN_OTHER_LANGUAGES, {"ids": [symbol.sym_id for symbol in asked]}):
@@ -76,7 +76,9 @@ def _of_other_languages(index: Index, uses: Uses) -> list[Reason]:
         return []
     paths = sorted({path for places in found.values() for path in places})
     names = listed(sorted(f"'{name}'" for name in found))
-    detail = f"{names} stands in sources of another language, which may mean it by the name that a linker knows: {listed(paths)}; look there"
+    detail = (
+        f"{names} stands in sources of another language, which may mean it by the name that a linker knows: {listed(paths)}; look there"
+    )
     return [of_paths("declaration", detail, paths, len(paths))]
 
 

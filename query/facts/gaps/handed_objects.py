@@ -165,9 +165,9 @@ def _named(index: Index, sources: Sources, path: str, name: str, first: int, las
     handed_name = re.compile(_HANDED_NAME.format(name=rf"(?<![\w$.]){re.escape(name)}"))
     word = name.encode("utf-8", "surrogatepass")
     for line, text in enumerate(lines[first : last + 1] if lines is not None else (), first):
-        if word in text and (match := handed_name.search(text.decode("utf-8", "replace"))):
-            if _is_library(index, path, lines or [], line, match["callee"]):
-                yield path, line
+        match = handed_name.search(text.decode("utf-8", "replace")) if word in text else None
+        if match is not None and _is_library(index, path, lines or [], line, match["callee"]):
+            yield path, line
 
 
 def _without_name(index: Index, sources: Sources, path: str, scope: Scope) -> Iterator[tuple[str, int]]:

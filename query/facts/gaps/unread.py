@@ -110,9 +110,10 @@ def _naming(index: Index, symbol: Symbol, drift: Drift, *, shown: bool, family: 
         words = known.get(path)
         if words is not None and wanted.is_linked(words, shown=shown):
             found[path] = "linked"
-        elif _is_named(symbol, wanted, path, words, shown=shown, in_pages=in_pages, in_macros=in_macros):
-            if _may_refer(index, path, family):
-                found[path] = _what_of(index, path, wanted, words)
+            continue
+        is_named = _is_named(symbol, wanted, path, words, shown=shown, in_pages=in_pages, in_macros=in_macros)
+        if is_named and _may_refer(index, path, family):
+            found[path] = _what_of(index, path, wanted, words)
     return found
 
 
