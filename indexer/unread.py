@@ -3,7 +3,8 @@
 What is kept of a file is a set of digests: `name` counts by itself; `module.name` as a whole; `~name` stands in code of a document, `>name`
 in a doctest or in another project, and both count beside `^owner`, a word of that code, where the owner is the module or type that
 defines the name; `<name` stands in a script of a page, and counts for the languages that pages run; `#name` stands in the text of a macro,
-`#.name` there as a member.
+`#.name` there as a member; `!name` and `!owner.name` are told to an assembler, a linker or a generator, which see what no file may name;
+`=name` is defined there (`indexer.linking`).
 """
 
 from __future__ import annotations
@@ -18,12 +19,13 @@ from typing import Literal
 
 import msgspec
 
+from indexer import linking
 from indexer.text import word_digest
 
 MOST_BYTES = 4_000_000
 """A text that is longer was not written by anybody; what it holds is data."""
 
-Reads = Literal["words", "code", "program", "expressions", "bindings", "examples", "dotted", "nothing"]
+Reads = Literal["words", "assembler", "code", "program", "expressions", "bindings", "examples", "dotted", "commands", "nothing"]
 
 
 class Rule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -64,7 +66,46 @@ def rule_of(path: str) -> Rule:
 
 def words_of(path: str, content: bytes) -> tuple[int, ...]:
     """Digests of what may name a symbol in a file, sorted; empty where nothing does."""
-    return _digests(_READERS[rule_of(path).reads](content))
+    reads = rule_of(path).reads
+    found = _READERS[reads](content)
+    if reads == "assembler":
+        found |= linking.words_of_assembler(path, content)
+    elif reads not in ("nothing", "examples", "expressions", "bindings"):
+        found |= linking.words_of_commands(content)
+    return _digests(found)
+
+
+def words_of_texts(path: str, language: str, content: bytes) -> tuple[int, ...]:
+    """The same for those parts of a source that are no code of its language: commands, assembler, markup, programs in texts."""
+    return _digests(linking.words_in_source(path, language, content) | _of_markup(language, content))
+
+
+def words_of_manifest(content: bytes) -> tuple[int, ...]:
+    """The same for a file whose dotted names are read: what its commands tell a linker."""
+    return _digests(linking.words_of_commands(content))
+
+
+_MARKUP_OF = {"typescript": b"@Component", "javascript": b"@Component", "python": b"emplate"}
+"""Without this word in it a source holds no template in a text."""
+_IN_COMPONENT = re.compile(rb"\btemplate\s*:\s*`([^`]*)`")
+_OF_JINJA = re.compile(rb"\{\{([^{}\n]*)\}\}|\{%([^{}\n]*)%\}")
+_FORMATTED = re.compile(rb"(?<![\w'\"])(?:\"((?:[^\"\\\n]|\\.)*)\"|'((?:[^'\\\n]|\\.)*)')\.format(?:_map)?\(")
+_FIELD = re.compile(rb"\{\w*((?:\.[A-Za-z_]\w*)+)[^{}]*\}")
+
+
+def _of_markup(language: str, content: bytes) -> set[bytes]:
+    """What templates in texts of a source name."""
+    found: set[bytes] = set()
+    if language == "python":
+        for fields in _FIELD.findall(b"\n".join(_parts(_FORMATTED, content))) if b".format" in content else ():
+            found.update(_WORD.findall(fields))
+    if language not in _MARKUP_OF or _MARKUP_OF[language] not in content:
+        return found
+    if language == "python":
+        return found | _code(b"\n".join(_parts(_OF_JINJA, content)))
+    for text in _IN_COMPONENT.findall(content):
+        found.update(word for part in _parts(_EVALUATED, text) for word in _WORD.findall(part))
+    return found
 
 
 def words_of_doctests(content: bytes) -> tuple[int, ...]:
@@ -221,12 +262,14 @@ def _examples(content: bytes) -> set[bytes]:
 
 _READERS = {
     "words": lambda content: _words(content) | _pairs(content),
+    "assembler": _words,
     "code": _code,
     "program": lambda content: _code(content) | _expressions(content),
     "expressions": _expressions,
     "bindings": _bindings,
     "examples": _examples,
     "dotted": _pairs,
+    "commands": lambda content: set[bytes](),
     "nothing": lambda content: set[bytes](),
 }
 
@@ -237,11 +280,13 @@ _READERS = {
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     """Digests that tell whether a file may name one symbol.
 
-    alone: any of them does. scripts: in a script of a page. macros: in the text of a macro. run, shown: in a doctest, or in another
-    example, beside one of `owners`.
+    alone: any of them does. linked: told to an assembler, a linker or a generator. defined: it is in assembler. scripts: in a script of a
+    page. macros: in the text of a macro. run, shown: in a doctest, or in another example, beside one of `owners`.
     """
 
     alone: frozenset[int]
+    linked: frozenset[int]
+    defined: frozenset[int]
     scripts: int
     macros: frozenset[int]
     run: int
@@ -251,7 +296,11 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def any(self) -> frozenset[int]:
         """Without one of these a file need not be looked at."""
-        return self.alone | self.macros | {self.scripts, self.run, self.shown}
+        return self.alone | self.linked | self.defined | self.macros | {self.scripts, self.run, self.shown}
+
+    def is_linked(self, words: frozenset[int], *, shown: bool) -> bool:
+        """Whether an assembler, a linker or a generator is told the name. shown: where it is defined counts, too."""
+        return not self.linked.isdisjoint(words) or (shown and not self.defined.isdisjoint(words))
 
     def is_named(self, words: frozenset[int], *, shown: bool, own: bool = False, in_pages: bool = False, in_macros: bool = False) -> bool:
         """Whether a file with these words may name it.
@@ -279,6 +328,8 @@ def wanted(name: str, owners: Iterable[str], *, is_member: bool = False, read_as
         alone=frozenset(
             [word_digest(name), *([word_digest(read_as)] if read_as else []), *(word_digest(f"{owner}.{name}") for owner in owning)]
         ),
+        linked=frozenset(word_digest(f"!{named}") for named in (name, f"main.{name}", *(f"{owner}.{name}" for owner in owning))),
+        defined=frozenset(word_digest(f"={owner}.{name}") for owner in owning),
         scripts=word_digest(f"<{name}"),
         macros=frozenset([word_digest(f"#.{name}" if is_member else f"#{name}")]),
         run=word_digest(f">{name}"),

@@ -165,7 +165,7 @@ def probe_candidates(syntax: Syntax, *, alone: bool = False) -> list[int]:
         for ordinal, symbol in enumerate(syntax.symbols)
         if ordinal and symbol.container == 0 and defined[symbol.name] == 1 and SymbolFlag.LOCAL not in symbol.flags
     }
-    members = {token for _, token in syntax.members}
+    members = {token for _, token in syntax.members} | syntax.in_texts
     certain: dict[str, int] = {}
     likely: dict[str, int] = {}
     local: dict[int, int] = {}  # by what is around them

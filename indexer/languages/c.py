@@ -91,6 +91,7 @@ C = Language(
     lookups=tuple(
         Lookup(call=call, use=NameUse.LINKED, argument=1) for call in ("dlsym", "GetProcAddress", "lt_dlsym", "SDL_LoadFunction")
     ),
+    calls_c=r"(?m)^(?!\s*(?:return|else|typedef|static)\b)\s*(?:extern\s+)?(?:const\s+)?[A-Za-z_]\w*(?:\s+[A-Za-z_]\w*)*[\s*]+NAME\s*\([^;{}()]*\)\s*;",
     file_imports="include",
     is_included=True,
     bodies_elsewhere=True,
@@ -124,6 +125,7 @@ CPP = replace(
     C,
     names=("cpp",),
     scip="CPP",
+    calls_c=r'extern\s*"C"[^;{}]*\bNAME\s*\(|extern\s*"C"\s*\{[^}]*\bNAME\s*\(',
     grammar=_CPP,
     name_marks=("~",),
     operations=_OPERATIONS,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from indexer.languages.bridges import ECMASCRIPT_BRIDGES, ECMASCRIPT_OFFERS
+from indexer.languages.handing import ECMASCRIPT_HANDS, ECMASCRIPT_KEEPS_NONE
 from indexer.languages.hooks import ECMASCRIPT_HOOKS
 from indexer.languages.record import Grammar, Language, Locks, Lookup
 from indexer.model import NameUse, Role
@@ -112,6 +113,8 @@ TYPESCRIPT = Language(
     points_at_texts=True,
     types_are_values=True,
     modules_are_values=True,
+    hands_objects_to=ECMASCRIPT_HANDS,
+    keeps_no_object=ECMASCRIPT_KEEPS_NONE,
     looks_at_modules=frozenset({"spyOn", "stub", "mock", "replace", "keys", "getOwnPropertyNames"}),
     binds_late=True,
     hooks=ECMASCRIPT_HOOKS,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from indexer.languages.bridges import GO_BRIDGES, GO_OFFERS
+from indexer.languages.handing import GO_HANDS, GO_KEEPS_NONE
 from indexer.languages.hooks import GO_HOOKS
 from indexer.languages.record import Grammar, Language, Locks, Lookup
 from indexer.model import NameUse
@@ -21,12 +22,16 @@ GO = Language(
         blank="_",
         rebinds=True,
     ),
-    lookups=tuple(Lookup(call=call, use=NameUse.MEMBER) for call in ("MethodByName", "FieldByName", "{{")),
+    lookups=(
+        *(Lookup(call=call, use=NameUse.MEMBER) for call in ("MethodByName", "FieldByName", "{{")),
+        Lookup(call="Lookup", use=NameUse.LINKED),
+    ),
     imports_folders=True,
     imports_files=False,
     spreads=True,
     manager="go",
     declared_only=True,
+    calls_c=r"\bC\.NAME\b",
     builds_choose_files=True,
     imports_hosts=True,
     runtime_members=frozenset(
@@ -37,6 +42,8 @@ GO = Language(
         }
     ),
     satisfies="unsaid",
+    hands_objects_to=GO_HANDS,
+    keeps_no_object=GO_KEEPS_NONE,
     interfaces_alone_dispatch=True,
     open_types=r"builtin\.builtin\.(any|comparable|error)",
     function_types=r"^type \w+(?:\[.*\])? (?:= )?func\b",

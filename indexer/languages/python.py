@@ -5,6 +5,7 @@ from __future__ import annotations
 import keyword
 
 from indexer.languages.bridges import PYTHON_BRIDGES
+from indexer.languages.handing import PYTHON_HANDS, PYTHON_KEEPS_NONE
 from indexer.languages.hooks import PYTHON_HOOKS
 from indexer.languages.record import Language, Locks, Lookup
 from indexer.model import NameUse, Role
@@ -136,6 +137,8 @@ PYTHON = Language(
     type_finders=frozenset({"builtins.getattr", "builtins.globals", "builtins.vars"}),
     types_are_values=True,
     modules_are_values=True,
+    hands_objects_to=PYTHON_HANDS,
+    keeps_no_object=PYTHON_KEEPS_NONE,
     looks_at_modules=frozenset(
         {
             *("object", "multiple", "setattr", "delattr", "getattr", "hasattr", "reload", "dir", "ismodule", "testmod"),

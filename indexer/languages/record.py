@@ -160,6 +160,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     refreshes_by_name: its rules are known well enough to say which documents an edit concerns.
     builds_choose_files: several files of a folder may define the same, and a build takes one of them.
     imports_hosts: what is imported may begin with the name of a host, whose dots separate nothing.
+    calls_c: a regex over a source that has in it what another language defines by names of C, NAME for the name; empty: it has none.
     looks_up_names: code finds members and modules by strings, as `getattr` does.
     is_compiled: a use that does not fit its declaration is an error before anything runs.
 
@@ -174,6 +175,9 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     types_are_values: a type's name is a value as others are: who gets it may make instances.
     modules_are_values: a module may be handed over; whoever gets it may call what it defines by name.
     looks_at_modules: calls that ask a module for its text or its names, or replace a member of it for a test: none calls what it defines.
+    hands_objects_to: functions and types of the language's library that call members of what they are given by names that stand elsewhere,
+        and a regex that the text beside has to have (empty: none); where there is none, no library finds members by their names.
+    keeps_no_object: names of functions of libraries that call no member of what they are given, beside those that the language runs.
     binds_late: a member is looked up by its name when the program runs: a field or a type that a subtype sets anew stands in for it.
     type_finders: functions outside that give any type by its name, by qualified name.
     interfaces_alone_dispatch: a call of a member of a type that is no interface runs that member, whatever has the type in itself.
@@ -267,6 +271,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     refreshes_by_name: bool = False
     builds_choose_files: bool = False
     imports_hosts: bool = False
+    calls_c: str = ""
     looks_up_names: bool = False
     is_compiled: bool = True
 
@@ -279,6 +284,8 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     types_are_values: bool = False
     modules_are_values: bool = False
     looks_at_modules: frozenset[str] = frozenset()
+    hands_objects_to: tuple[tuple[str, str], ...] = ()
+    keeps_no_object: frozenset[str] = frozenset()
     binds_late: bool = False
     interfaces_alone_dispatch: bool = False
     linearises: bool = False

@@ -52,6 +52,7 @@ RUST = Language(
     package_of="manifest",
     manager="cargo",
     declared_only=True,
+    calls_c=r'extern\s*"C[^{]*\{[^}]*\bfn\s+NAME\b|extern\s*"C[^{]*\{[^}]*\bstatic\s+(?:mut\s+)?NAME\b',
     bases_are_named=True,
     parameters="exact",
     locks=Locks(

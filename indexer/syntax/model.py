@@ -184,6 +184,7 @@ class Syntax:
     `receivers` are values that the text operates on; `values` what functions give and variables hold.
     `read_of` are (token, token) pairs: the attribute is read of what the other names.
     `seconds` are tokens that mean a variable and read a property of the same name, of which the server is asked.
+    `in_texts` are tokens in texts that a macro formats, of which a server may know nothing though it is ready.
     `flows` are where values go: what is bound, handed over, given back, stored.
     `accessors` are (field, operation, line, column): at the place stands the name of the function that runs where the field is used so.
     `error_lines` are lines at which the parser had to skip text; empty for a well-formed file.
@@ -205,6 +206,7 @@ class Syntax:
     macro_words: list[MacroWord] = field(default_factory=list[MacroWord])
     receivers: Receivers = field(default_factory=Receivers)
     seconds: frozenset[int] = frozenset()
+    in_texts: frozenset[int] = frozenset()
     read_of: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
     values: list[Value] = field(default_factory=list[Value])
     accessors: list[tuple[int, int, int, int]] = field(default_factory=list[tuple[int, int, int, int]])

@@ -11,7 +11,7 @@ from query.facts.built_names import families, is_of, literals
 from query.facts.documents import documents
 from query.facts.families import family_of
 from query.facts.freshness import Drift
-from query.facts.gaps import called_strings, handed_modules, library_names, other_languages, shell_words
+from query.facts.gaps import called_strings, handed_modules, handed_objects, library_names, other_languages, shell_words
 from query.facts.gaps.strings import with_gaps
 from query.facts.gaps.unread import named_in_unread
 from query.facts.index import Index
@@ -76,7 +76,7 @@ def dead_code(index: Index, wanted: Wanted, *, drift: Drift, uncertain: Callable
         "twin": with_twins(index, ids) | _named_as_library(index, found),
         "subclass": with_listed_base(index, ids),
         "unknown_base": _with_unknown_bases(index, found),
-        "handed_over": _public_members(index, found) | handed_modules.concerned(index, ids),
+        "handed_over": _public_members(index, found) | handed_modules.concerned(index, ids) | handed_objects.handed(index, ids).keys(),
         "other_language": other_languages.concerned(index, ids, drift),
         "string_called": called_strings.concerned(index, ids, drift),
         "shell_word": shell_words.concerned(index, ids, drift),

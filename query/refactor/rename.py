@@ -98,7 +98,12 @@ def sites_of(scope: Scope, edit: Decoded, old_name: str) -> dict[Site, str]:
         for item in operation.edits:
             start, end = document.lines.offset(*item.start), document.lines.offset(*item.end)
             held = document.text[start:end]
-            if not held:  # `{ old }` that becomes `{ old: new }`
+            if not held:  # `{ old }` that becomes `{ old: new }` or `{ new: old }`: the name stands beside what is put in
+                before = document.text[:start].endswith(old_name)
+                if before or document.text.startswith(old_name, start):
+                    line, col = document.lines.position(start - len(old_name) if before else start)
+                    low, high = document.lines.bounds(line)
+                    found[Site(path, line, col)] = document.text[low:high].strip()[:200]
                 continue
             at = held.find(old_name)
             if at < 0:

@@ -45,7 +45,8 @@ class UnreferencedSymbol(msgspec.Struct, kw_only=True, omit_defaults=True):
     unknown_base (its type has a base outside the workspace or an unresolved one, which may call it), handed_over (a public
     member, which whoever is handed an object may run by its name, or of a module that is handed over), twin (another symbol of its name may
     stand for it: in a base, beside it in a subclass, in the same folder under another build constraint, outside as a type that it adds
-    to, or as a name of the library that a script takes for itself), subclass (its base may keep a list of what inherits from it), exported, other_language (a file of another language that
+    to, or as a name of the library that a script takes for itself), subclass (its
+    base may keep a list of what inherits from it), exported, other_language (a file of another language that
     has an interface to this one has its name), shell_word (a word of a shell that may be run is its name),
     string_called (a string is its name, in a language that calls strings), not_read (a file that is not
     read, such as a template or a notebook of another language, seems to name it), partial_coverage (a file that may refer to it was not

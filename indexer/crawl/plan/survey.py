@@ -121,7 +121,7 @@ def survey(root: Path, paths: Sequence[str], config: Config, *, languages: Colle
 
     if left_out:
         skipped += not_checked_out(root, left_out, config, judge, languages)
-    read = _manifests(root, [path for path in paths if path not in look.documents], config, judge, look.stamps)
+    read = _manifests(root, [path for path in paths if path not in look.documents], config, judge, look)
     sources = {path for path, _ in candidates} - set(look.others) | {item.path for item in read}
     ignored = vcs.ignored_files(root)
     unseen, looked_at = _by_words(root, paths, ignored, sources, languages, judge, skipped)
@@ -224,8 +224,8 @@ class _Look:
         self._skipped.append(Skipped(path=path, reason=reason, language=language, words=words))
 
 
-def _manifests(root: Path, paths: Sequence[str], config: Config, judge: Judge, stamps: dict[str, FileStamp]) -> list[ManifestFile]:
-    """The project's own; adds their stamps."""
+def _manifests(root: Path, paths: Sequence[str], config: Config, judge: Judge, look: _Look) -> list[ManifestFile]:
+    """The project's own; adds their stamps, and what they tell a linker."""
     found: list[ManifestFile] = []
     for path in paths:
         format_ = manifests.format_of(path)
@@ -237,7 +237,9 @@ def _manifests(root: Path, paths: Sequence[str], config: Config, judge: Judge, s
         made = read_manifest(path, content) if reason is None else None
         if made is not None and stamp is not None:
             found.append(made)
-            stamps[path] = stamp
+            look.stamps[path] = stamp
+            if words := unread.words_of_manifest(content):
+                look.parts[path] = words
     return sorted(found, key=lambda item: item.path)
 
 
@@ -259,17 +261,20 @@ def _planned(path: str, language: str, content: bytes) -> PlannedDocument:
 
 
 def _words_beside(path: str, language: str, content: bytes) -> tuple[int, ...]:
-    """Words in those parts of a document that are not read (markup, doctests, texts of macros), and those that name other languages'."""
-    named = bridges.words_of(language, content)
+    """Words in those parts of a document that are not read (markup, doctests, texts of macros, commands), and those that name other
+    languages' definitions.
+    """
+    found: set[int] = set(bridges.words_of(language, content))
     if form_of(path) == COMPONENT:
-        beside = unread.words_of(path, rest_of(path, content))
-    elif unread.rule_of(path).reads == "expressions":  # a template whose markup no server reads
-        beside = unread.words_of(path, content)
-    elif record_of(language).preprocessed:
-        beside = unread.words_of_macros(content)
-    else:
-        beside = unread.words_of_doctests(content) if language == PYTHON.name else ()
-    return tuple(sorted({*named, *beside})) if named else beside
+        return tuple(sorted(found | set(unread.words_of(path, rest_of(path, content)))))
+    if unread.rule_of(path).reads == "expressions":  # a template whose markup no server reads
+        found |= set(unread.words_of(path, content))
+    found |= set(unread.words_of_texts(path, language, content))
+    if record_of(language).preprocessed:
+        found |= set(unread.words_of_macros(content))
+    elif language == PYTHON.name:
+        found |= set(unread.words_of_doctests(content))
+    return tuple(sorted(found))
 
 
 def _by_words(

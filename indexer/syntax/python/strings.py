@@ -40,6 +40,15 @@ _MOST_BYTES = 250
 """Longer strings are no names."""
 
 _LEAST_BEGINNING = 2
+_LAST_PART = re.compile(rb"\.(%b)\Z" % _PART)
+"""The end of a dotted name that is put together."""
+
+_PROTOCOLS = (b"ext://",)
+_LENGTH = len(_PROTOCOLS[0])
+"""`ext://sys.stdout` in a configuration of `logging`."""
+
+_OF_PATCH = frozenset((b"spec", b"create", b"spec_set", b"autospec", b"new_callable", b"target"))
+"""Parameters of `patch.multiple` itself."""
 
 _BY_CALL: dict[str, list[Lookup]] = {}
 for _lookup in PYTHON.lookups:
@@ -96,6 +105,8 @@ class Strings(Annotations):
         if receiver is not None:
             before = receiver.child_by_field_name("attribute") if receiver.kind_id == K_ATTRIBUTE else receiver
             lookups = _BY_CALL.get(f"{before.text.decode('utf-8', 'replace')}.{name}", lookups) if before is not None else lookups
+        if name == "multiple":
+            self._replaced_by_keywords(arguments, scope)
         for lookup in lookups:
             plain = [child for child in arguments.named_children if child.kind_id != K_KEYWORD_ARGUMENT]
             of = plain[lookup.of] if 0 <= lookup.of < len(plain) else None
@@ -104,6 +115,13 @@ class Strings(Annotations):
                 place = _Place(NameUse.GLOBAL, None, lookup.roles)
             for argument in _arguments(lookup, arguments, plain):
                 self.expect(argument, place, scope, arguments.parent)
+
+    def _replaced_by_keywords(self, arguments: Any, scope: Scope) -> None:
+        """`patch.multiple("module", name=…)` replaces what its keywords name, for a test."""
+        for child in arguments.named_children:
+            key = child.child_by_field_name("name") if child.kind_id == K_KEYWORD_ARGUMENT else None
+            if key is not None and key.text not in _OF_PATCH:
+                self.add_string(key, 0, key.text, _Place(NameUse.MEMBER, None, Role(0)), scope)
 
     def namespace(self, node: Any) -> _Place | None:
         """What has names as keys: `globals()`, `vars(x)`, `x.__dict__`."""
@@ -141,6 +159,10 @@ class Strings(Annotations):
             return
         if node.kind_id == K_STRING and not any(child.kind_id == K_INTERPOLATION for child in node.named_children):
             self.awaited.setdefault(node.start_byte, []).append(place)
+            return
+        if place.use is NameUse.OBJECT and (last := _last_content(node)) is not None and (end := _LAST_PART.search(last.text)):
+            # `MODULE + ".name"`: of what it is a member, nobody knows
+            self.add_string(last, end.start(1), end[1], _Place(NameUse.MEMBER, None, place.roles), scope)
             return
         beginning = _BEGINNINGS.get(place.use)
         if beginning is None or not place.roles & (Role.READ | Role.CALL):
@@ -183,6 +205,9 @@ class Strings(Annotations):
         if content is None:
             return
         text = content.text
+        if text.startswith(_PROTOCOLS) and _DOTTED.fullmatch(text, _LENGTH) is not None and b"." in text:
+            self.add_string(content, _LENGTH, text[_LENGTH:], _Place(NameUse.DOTTED, None), scope)
+            return
         if _DOTTED.fullmatch(text) is None:
             if b":" in text and (entry := _ENTRY.fullmatch(text)) is not None:
                 self.add_string(content, entry.start(1), entry[1], _Place(NameUse.ENTRY, None, Role.CALL), scope)
@@ -211,6 +236,17 @@ class Strings(Annotations):
             place = (of_line, self.columns.utf16(of_line, of_start))
         roles = int(taken.roles | Role.MENTION)
         self.strings.append(NamedString(line, col, end_col, name.decode("utf-8", "replace"), taken.use, roles, scope.symbol, owner, *place))
+
+
+def _last_content(node: Any) -> Any:
+    """The text that a string ends with which is put together: by `+`, or after an expression in it; None of all else."""
+    if node.kind_id == K_BINARY_OPERATOR:
+        right = node.child_by_field_name("right")
+        return _content(right) if right is not None else None
+    if node.kind_id != K_STRING or node.named_child_count < 3:
+        return None
+    last = node.named_children[-2]
+    return last if last.kind_id == K_STRING_CONTENT and not last.named_child_count else None
 
 
 def _keys_of(node: Any) -> _Place:

@@ -18,6 +18,7 @@ from indexer.syntax.ecmascript.operands import Operands
 from indexer.syntax.model import ASK, Definition, MacroWord, Span, Syntax, Tokens
 from indexer.syntax.tree.binary import add_sides
 from indexer.syntax.tree.damage import deep_offset
+from indexer.syntax.tree.formats import named_in_formats
 from indexer.syntax.tree.grammars import LoadedGrammar
 from indexer.syntax.tree.imports import named_imports
 from indexer.syntax.tree.modules import ModuleNames
@@ -108,6 +109,7 @@ class Adapter:
         )
         self.root = root
         self.reading: set[int] = set()
+        self.in_texts: set[int] = set()
         self.seconds = {node.start_byte for node in self.captures.get("second", ())}
         self.sweep = Sweep(self.captures, size=len(source), inherits=self.rules.inherits)
         self.starts = [start for start, _, _ in self.sweep.changes]
@@ -150,6 +152,7 @@ class Adapter:
         result.bases = sorted(set(result.bases))
         result.members.sort()
         result.seconds = frozenset(self.reading)
+        result.in_texts = frozenset(at[start] for start in self.in_texts if start in at)
         result.owners = sorted({(group.ordinal, at[start]) for group, start in self.symbols.owners if start in at})
         result.imports = named_imports(self.captures, self.source, at, self.rules.path_separator)
         known: dict[Entry | None, int] = {None: 0}
@@ -245,6 +248,10 @@ class Adapter:
             start = node.start_byte
             ends[start] = node.end_byte
             lookable.add(start)
+        for start, end in named_in_formats(captures.get("format", ())):
+            ends[start] = end
+            lookable.add(start)
+            self.in_texts.add(start)
         if not self.definitions_only:
             for start, end in self.hidden:
                 ends.setdefault(start, end)
@@ -356,6 +363,8 @@ class Adapter:
                 call = bits & CALL and not sure_callee
                 if bits & CONFINED and group.entries[0].kind in VARIABLES:  # nobody asks where its value goes
                     all_roles[-1] = bits & ~CONFINED
+            elif start in self.in_texts and (group := self._in_module(name, scope)) is not None:
+                call = 0
             else:
                 group, call = None, 0
                 if module is not None and scope is not None and start in lexical and not bits & IMPORT:
@@ -442,6 +451,14 @@ class Adapter:
         if self._names is None:
             self._names = Counter(entry.name for entry in self.sweep.entries)
         return group.entries[0].start if self._names[name] == 1 else -1
+
+    def _in_module(self, name: str, scope: Scope | None) -> Group | None:
+        """What a text that is formatted means by a name of no function around it: a constant of the module, which servers may not tell."""
+        at = scope
+        while at is not None and at.local:
+            at = at.parent
+        group = at.names.get(name) if at is not None else None
+        return group if group is not None and group.entries[0].kind in VARIABLES else None
 
     def look_up(self, name: str, start: int, scope: Scope) -> tuple[Group, bool] | None:
         """The local variable or function that a name certainly means here, and whether a call of it runs that very function.

@@ -22,6 +22,8 @@ _FOLDER = re.compile(rb"\.{1,2}(?:/\.{1,2})*/?")
 _LINKNAME = re.compile(rb"//go:linkname[ \t]+(\w+)(?:[ \t]+([\w./~-]+\.\w+))?[ \t\r]*\Z")
 _EXPORT = re.compile(rb"//(?:export|go:wasmexport)[ \t]+(\w+)[ \t\r]*\Z")
 _BEGINNING = re.compile(rb"""["'`]([\w@.$/-]{1,100})""")
+_PASTED = re.compile(rb"\[\s*<\s*([A-Za-z_]\w+)\s+\$")
+"""What a name begins with that a macro puts together."""
 _MOST_BYTES, _MOST_TEMPLATE_BYTES = 250, 100_000
 _ACTION = re.compile(rb"\{\{[^{}]*\}\}")
 _OF_ACTION = re.compile(rb"(?<=\.)%b" % _WORD)
@@ -87,7 +89,7 @@ def named_strings(
                 add(node.start_byte, text, taken)
     for node in captures.get("made_module", ()):
         match = _BEGINNING.match(node.text)
-        add(node.start_byte, match[1] if match else b"", _Taken(NameUse.MODULE, Role.READ | Role.CALL))
+        add(node.start_byte, _without_sign(match) if match else b"", _Taken(NameUse.MODULE, Role.READ | Role.CALL))
     for node in captures.get("made_name", ()):  # `this["visit_" + kind]`: who keeps it may call it later
         index, holder = node.child_by_field_name("index"), _inner(node.child_by_field_name("object"))
         match = _BEGINNING.match(index.text)
@@ -95,10 +97,14 @@ def named_strings(
             continue
         is_called = node.parent is not None and node.parent.child_by_field_name("function") == node
         taken = _Taken(NameUse.BEGINNING, Role.READ | Role.CALL if is_called else Role.READ, _last_name(holder))
-        add(index.start_byte, match[1], taken, owner(node.start_byte) if holder.type == "this" else -1)
+        add(index.start_byte, _without_sign(match), taken, owner(node.start_byte) if holder.type == "this" else -1)
     for node in captures.get("made_lookup", ()):  # the argument of what looks a member up
         match = _BEGINNING.match(node.text)
-        add(node.start_byte, match[1] if match else b"", _Taken(NameUse.BEGINNING, Role.READ | Role.CALL))
+        add(node.start_byte, _without_sign(match) if match else b"", _Taken(NameUse.BEGINNING, Role.READ | Role.CALL))
+    for node in captures.get("pasted", ()):
+        if match := _PASTED.match(node.text):
+            for use in (NameUse.BEGINNING, NameUse.GLOBAL_BEGINNING):
+                add(node.start_byte + match.start(1), match[1], _Taken(use, Role.READ | Role.CALL))
     for node in captures.get("comment", ()):
         text = node.text
         exported = _EXPORT.match(text) if text.startswith((b"//export", b"//go:wasmexport")) else None
@@ -110,6 +116,12 @@ def named_strings(
             if match[2]:
                 add(node.start_byte + match.start(2), match[2], _Taken(NameUse.LINKED, Role.READ))
     return sorted(found)
+
+
+def _without_sign(match: re.Match[bytes]) -> bytes:
+    """The beginning of a name that is made, without the sign of an expression that follows: `do` of `do${name}`."""
+    beginning: bytes = match[1]
+    return beginning[:-1] if beginning.endswith(b"$") and match.string[match.end() : match.end() + 1] == b"{" else beginning
 
 
 def _is_required(literal: Any) -> bool:

@@ -38,7 +38,48 @@ _DECLARED = r"""
 
 def reasons(index: Index, uses: Uses) -> list[Reason]:
     """One reason for all of the symbols whose declarations have users of their own, and one for those that a linker may take for others."""
-    return [*_declared(index, uses), *_linked(index, uses)]
+    return [*_declared(index, uses), *_linked(index, uses), *_of_other_languages(index, uses)]
+
+
+_IN_OTHER_LANGUAGES = r"""
+    SELECT DISTINCT u.name, d.path, d.language
+    FROM (SELECT DISTINCT s.name, own.language
+          FROM (SELECT unnest($ids::INTEGER[]) AS id) i JOIN symbol s ON s.sym_id = i.id JOIN document own ON own.doc_id = s.doc_id) a
+    JOIN occ u ON u.name = a.name
+    JOIN document d ON d.doc_id = u.doc_id AND d.status <> 'external' AND d.language <> a.language AND language_has(d.language, 'calls_c')
+      AND NOT regexp_matches(d.path, '\.(?:h|hh|hpp|hxx|inl|inc)$')
+    WHERE u.sym_id IS NULL OR NOT list_contains($ids::INTEGER[], u.sym_id)
+    ORDER BY ALL
+"""
+
+
+def _of_other_languages(index: Index, uses: Uses) -> list[Reason]:
+    """A function or a variable of C or C++ that another language declares for itself: a linker knows both by the name alone."""
+    asked = [
+        symbol
+        for symbol in uses.symbols
+        if symbol.record.kind in ("function", "variable", "constant")
+        and record_of(languages_of(index).get(symbol.record.path, "")).preprocessed
+        and not re.search(r"\bstatic\b", symbol.record.signature or "")
+    ]
+    languages = set(languages_of(index).values())
+    others = [language for language in languages if record_of(language).calls_c]
+    if not asked or (len(others) < 2 and not set(others) - {languages_of(index).get(symbol.record.path, "") for symbol in asked}):
+        return []
+    found: dict[str, set[str]] = {}
+    for name, path, language in index.rows(_IN_OTHER_LANGUAGES, {"ids": [symbol.sym_id for symbol in asked]}):
+        text = uses.scope.text(path)
+        pattern = record_of(language).calls_c.replace("NAME", re.escape(name)).encode()
+        if uses.scope.is_asked(path) and (text is None or re.search(pattern, text)):
+            found.setdefault(name, set()).add(path)
+    if not found:
+        return []
+    paths = sorted({path for places in found.values() for path in places})
+    names = listed(sorted(f"'{name}'" for name in found))
+    detail = (
+        f"{names} stands in sources of another language, which may mean it by the name that a linker knows: {listed(paths)}; look there"
+    )
+    return [of_paths("declaration", detail, paths, len(paths))]
 
 
 _OTHER_DEFINITIONS = """

@@ -111,15 +111,15 @@ class Scope:
         pattern = _WHOLE % {b"name": re.escape(name.encode("utf-8", "surrogatepass"))}
         return self._is_top_level(symbol) and re.search(pattern, self._text(symbol.record.path) or b"") is not None
 
+    def is_asked(self, path: str) -> bool:
+        """Whether uses in the file at a path are asked about at all."""
+        return self._within is None or self._within(path)
+
     def could_refer(self, path: str) -> bool:
         """Whether the file at a path may name one of the symbols, by its present content; read or not, indexed or not."""
         if path in self.own_paths:
             return self._within is None or self._within(path)
         return self.is_visible(path) and (self.is_nameless or bool(self.held(path)))
-
-    def is_asked(self, path: str) -> bool:
-        """Whether uses in the file are asked about, if it has any."""
-        return self._within is None or self._within(path)
 
     def is_visible(self, path: str) -> bool:
         """Whether language and visibility let a file name one of the symbols."""

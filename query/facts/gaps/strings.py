@@ -78,7 +78,7 @@ def _spelled(index: Index, uses: Uses, asked: Sequence[Symbol]) -> list[Reason]:
     symbol = asked[0] if len(asked) == 1 else next((made for made in asked if made.record.symbol == asked[0].record.container), asked[0])
     known = scopes(index, [symbol.sym_id])
     scope = known[symbol.sym_id]
-    if _is_unnamed(scope, known) or scope.kind not in CALLABLE_KINDS | TYPE_KINDS or symbol.record.path not in _looking_up(index):
+    if _is_unnamed(scope, known) or scope.kind not in _LOOKED_UP or symbol.record.path not in _looking_up(index):
         return []
     if index.rows(_IS_USED, [symbol.sym_id]):
         return []
@@ -156,6 +156,7 @@ def _quoted(uses: Uses, paths: Sequence[str]) -> _Quoted:
     return _Quoted(frozenset(paths), by_name)
 
 
+_LOOKED_UP = CALLABLE_KINDS | TYPE_KINDS | {SymbolKind.VARIABLE, SymbolKind.CONSTANT, SymbolKind.ENUM_MEMBER}
 _ASKED_OFTEN = 2
 _IDENTIFIER = re.compile(rb"[A-Za-z_\x80-\xff][\w\x80-\xff]*")
 _QUOTED = re.compile(rb"""'(%b)(?=')|"(%b)(?=")""" % (_IDENTIFIER.pattern, _IDENTIFIER.pattern))

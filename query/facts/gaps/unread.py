@@ -31,6 +31,16 @@ _MEMBERS = frozenset(kind.label for kind in (SymbolKind.METHOD, SymbolKind.PROPE
 
 _SENTENCES = {
     "words": ("file in a language that is not read here has the word", "files in languages that are not read here have the word"),
+    "assembler": ("file of assembler has the word", "files of assembler have the word"),
+    "commands": ("file of commands has the word", "files of commands have the word"),
+    "linked": (
+        "file tells an assembler, a linker or a generator the name",
+        "files tell an assembler, a linker or a generator the name",
+    ),
+    "texts": (
+        "source has, in a text that is no code of its own (a template, assembler, a command), the name",
+        "sources have, in texts that are no code of their own (templates, assembler, commands), the name",
+    ),
     "code": ("file that is not read seems to use", "files that are not read seem to use"),
     "program": ("template of a program, which is not read, seems to use", "templates of programs, which are not read, seem to use"),
     "expressions": ("template, which is not read, uses the name", "templates, which are not read, use the name"),
@@ -59,12 +69,12 @@ def reasons(index: Index, uses: Uses) -> list[Reason]:
     for symbol in with_types(index, uses):
         if symbol.is_local or not symbol.record.name.isidentifier():
             continue
-        for path in _naming(index, symbol, uses.drift, shown=uses.question == "references", family=uses.family):
-            read_as = _read_as(index, symbol)
-            if uses.could_refer(path) or _is_of_object(symbol):
-                naming[_what_of(index, path), symbol.record.name].add(path)
+        read_as = _read_as(index, symbol)
+        for path, what in _naming(index, symbol, uses.drift, shown=uses.question == "references", family=uses.family).items():
+            if uses.scope.is_asked(path) if what == "linked" else uses.could_refer(path) or _is_of_object(symbol):
+                naming[what, symbol.record.name].add(path)
             elif read_as and uses.scope.is_asked(path) and uses.scope.holds(path, [read_as]):
-                naming[_what_of(index, path), read_as].add(path)
+                naming[what, read_as].add(path)
     for (what, name), paths in naming.items():
         if what == "macros":  # of parts that the build leaves out it is said why
             paths.difference_update([path for (path,) in index.rows(_LEFT_OUT, [name])])
@@ -85,8 +95,8 @@ def _is_macro(symbol: Symbol) -> bool:
     return symbol.record.signature.startswith("#")
 
 
-def _naming(index: Index, symbol: Symbol, drift: Drift, *, shown: bool, family: Collection[str] = ()) -> list[str]:
-    """Paths of files that are not read, and that may name the symbol.
+def _naming(index: Index, symbol: Symbol, drift: Drift, *, shown: bool, family: Collection[str] = ()) -> dict[str, str]:
+    """Paths of files that are not read, and that may name the symbol; the key of the sentence about each.
 
     Args:
         shown: examples in documents count, which nobody runs, and not doctests only.
@@ -98,12 +108,16 @@ def _naming(index: Index, symbol: Symbol, drift: Drift, *, shown: bool, family: 
     known = {path: frozenset(words) for path, words in rows if path not in now and path not in others} | now
     in_pages = _runs_in_pages(family)
     in_macros = shown or _is_macro(symbol)  # what a macro that is used calls, the compiler tells, but for other macros
-    return sorted(
-        path
-        for path in (*known, *_unsearched(index))
-        if _is_named(symbol, wanted, path, known.get(path), shown=shown, in_pages=in_pages, in_macros=in_macros)
-        and _may_refer(index, path, family)
-    )
+    found: dict[str, str] = {}
+    for path in sorted((*known, *_unsearched(index))):
+        words = known.get(path)
+        if words is not None and wanted.is_linked(words, shown=shown):
+            found[path] = "linked"
+            continue
+        is_named = _is_named(symbol, wanted, path, words, shown=shown, in_pages=in_pages, in_macros=in_macros)
+        if is_named and _may_refer(index, path, family):
+            found[path] = _what_of(index, path, wanted, words)
+    return found
 
 
 def _wanted(index: Index, symbol: Symbol) -> unread.Wanted:
@@ -142,7 +156,8 @@ def named_in_unread(index: Index, ids: Collection[int], drift: Drift, family_of:
         named = [
             path for path in everything if _is_named(symbol, wanted, path, known.get(path), shown=False, in_pages=in_pages, in_macros=True)
         ]
-        if any(_may_refer(index, path, family) for path in named):
+        linked = any(wanted.is_linked(words, shown=True) for words in known.values())
+        if linked or any(_may_refer(index, path, family) for path in named):
             found.add(sym_id)
     return found
 
@@ -178,12 +193,14 @@ def owners(symbol: Symbol) -> list[str]:
     return [word for word in _WORDS.findall(f"{package} {' '.join(descriptors)}") if word != record.name]
 
 
-def _what_of(index: Index, path: str) -> str:
-    """The key of the sentence about a file."""
+def _what_of(index: Index, path: str, wanted: unread.Wanted, words: frozenset[int] | None) -> str:
+    """The key of the sentence about a file, which has these words."""
     if path in _sources(index):
-        if record_of(languages_of(index).get(path, "")).preprocessed:
-            return "macros"
-        return "bindings" if unread.rule_of(path).reads == "bindings" else "doctests"
+        if unread.rule_of(path).reads == "bindings":
+            return "bindings"
+        if words is not None and not wanted.alone.isdisjoint(words):
+            return "texts"
+        return "macros" if record_of(languages_of(index).get(path, "")).preprocessed else "doctests"
     return _ignored(index).get(path) or unread.rule_of(path).reads
 
 

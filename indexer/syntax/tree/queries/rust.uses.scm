@@ -60,9 +60,16 @@
 (extern_crate_declaration alias: (identifier) @import)
 (mod_item name: (identifier) @import !body)
 
-; ---- strings that may name something (`strings.py`)
+(field_pattern name: (shorthand_field_identifier) @second)
+
+; ---- strings that may name something (`strings.py`), and texts that a macro formats (`formats.py`)
 
 (string_literal (string_content) @string)
+(token_tree [(string_literal (string_content) @format) (raw_string_literal (string_content) @format)])
+
+; ---- names that a macro puts together: `[<get_ $name>]`
+
+((token_tree) @pasted (#match? @pasted "^\\[\\s*<"))
 
 ; ---- values that go nowhere: a member is taken of them, they are compared, discarded; and parts of a path
 

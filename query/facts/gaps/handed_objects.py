@@ -1,0 +1,207 @@
+"""Types and objects that a library is given as a whole: it may call their members by names that stand nowhere here.
+
+`register(Plugin)`, `rpc.Register(new(Arith))`, `loader.load(plug)`, `@plugin class P`, `inspect.getmembers(suite)`. A function of the
+workspace is no library: what it calls of a parameter is resolved, or an identifier that is not. A library of the language itself counts
+where it is known to call members (`hands_objects_to`). Who has callers here is not doubted: what a library calls beside them lies outside.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from typing import NamedTuple
+
+from indexer.languages import record_of
+from indexer.model import CALLABLE_KINDS, TYPE_KINDS, SymbolFlag, SymbolKind
+from indexer.text import utf16_to_index
+from query.answers.envelope import Reason
+from query.answers.paths import listed, of_paths
+from query.answers.style import count
+from query.facts.decorators import keeping
+from query.facts.documents import documents
+from query.facts.families import languages_of
+from query.facts.gaps.uses import Uses
+from query.facts.index import Index
+from query.facts.scopes import Scope, scopes
+from query.facts.sources import Sources
+
+_MEMBERS = CALLABLE_KINDS | {SymbolKind.PROPERTY}
+_OBJECTS = frozenset({SymbolKind.VARIABLE, SymbolKind.CONSTANT})
+
+_TAKEN = r"(?:new\s+|await\s+|&|\*|\w+\s*[=:]\s*|[\[({]\s*)*(?:new\()?(?:[\w$]+\.)*"
+_GIVEN = re.compile(rf"(?P<callee>[\w$]+)\s*\((?:[^()]*,)?\s*{_TAKEN}$")
+"""What stands before an argument: the name of what is called, and how the value is made of the name."""
+_KEPT = re.compile(rf"(?P<name>[\w$]+)\s*(?::=|=|:)\s*[\"']?{_TAKEN}$")
+_DECLARED = re.compile(r"(?P<name>[\w$]+)\s+\*?(?:[\w$]+\.)*$")
+"""`plug = Plugin()`, `plug: Plugin`, `p *Plugin`: a variable that has the value."""
+_HANDED_NAME = r"(?P<callee>[\w$]+)\s*\((?:[^()]*,)?\s*(?:\w+\s*[=:]\s*)?[\[({{&*]*{name}\s*[,)\]}}]"
+
+_MOST_BEFORE = 300
+_MOST_LINES = 40
+"""Below where a variable gets its value, in which it is looked for."""
+_MOST_PLACES = 400
+"""Uses of one type that are looked at; who is used at more is no plugin."""
+_OWN_PACKAGES = frozenset({"stdlib", "std", "typescript", "@types/node"})
+"""Of the languages themselves, as monikers have them."""
+
+
+class _Member(NamedTuple):
+    sym_id: int
+    holder: int
+
+
+_USES = """
+    SELECT r.sym_id, d.path, r.line, r.col FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN refs r ON r.sym_id = u.id
+    JOIN document d ON d.doc_id = r.doc_id
+    WHERE NOT has_role(r.roles, 'definition', 'import', 'supertype', 'mention', 'decorator') ORDER BY ALL LIMIT $most
+"""
+_BELOW = """
+    WITH RECURSIVE below(top, id) AS (
+        SELECT id, id FROM (SELECT unnest($ids::INTEGER[]) AS id)
+        UNION SELECT b.top, t.sub_id FROM below b JOIN type_edge t ON t.super_id = b.id
+    ) SELECT id, top FROM below ORDER BY ALL
+"""
+_CALLED = """
+    SELECT DISTINCT r.sym_id FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN refs r ON r.sym_id = u.id
+    WHERE has_role(r.roles, 'call', 'read') AND NOT has_role(r.roles, 'definition', 'mention')
+"""
+_MEANT = """
+    SELECT o.line, o.col, s.sym_id IS NULL OR has_flag(s.flags, 'external'), coalesce(split_part(s.moniker, ' ', 3), ''), has_role(o.roles, 'definition')
+    FROM occ o JOIN document d USING (doc_id) LEFT JOIN symbol s ON s.sym_id = o.sym_id WHERE d.path = $path AND o.name = $name
+"""
+
+
+def reasons(index: Index, uses: Uses) -> list[Reason]:
+    """One reason for all of the symbols whose types or objects a library is given; of a list of what names them nothing is missing."""
+    if uses.question != "callers":
+        return []
+    found = handed(index, uses.ids)
+    if not found:
+        return []
+    known = scopes(index, found)
+    places = sorted({place for by_member in found.values() for place in by_member})
+    where = listed([f"{path}:{line + 1}" for path, line in places])
+    names = listed(sorted({f"'{known[sym_id].name}'" for sym_id in found}))
+    detail = f"nothing here calls {names}, and a library is given what has it at {count(len(places), 'place')}, and may call it: {where}"
+    return [of_paths("handed_over", detail, list(dict.fromkeys(path for path, _ in places)), len(places))]
+
+
+def handed(index: Index, ids: Collection[int]) -> dict[int, list[tuple[str, int]]]:
+    """Those members that nothing here calls and whose type or object a library is given, and where: path and line, 0-based."""
+    members = _members(index, ids)
+    called = {sym_id for (sym_id,) in index.rows(_CALLED, {"ids": sorted(item.sym_id for item in members)})} if members else set[int]()
+    members = [item for item in members if item.sym_id not in called]
+    if not members:
+        return {}
+    places: dict[int, list[tuple[str, int]]] = index.keep("objects handed over", dict)
+    for holder in sorted({item.holder for item in members} - places.keys()):
+        places[holder] = sorted(set(_of_holder(index, holder)))
+    return {item.sym_id: places[item.holder] for item in members if places[item.holder]}
+
+
+def _members(index: Index, ids: Collection[int]) -> list[_Member]:
+    """Members that others may call by their names, of languages in which a library can."""
+    known = scopes(index, ids)
+    holders = {container for sym_id in ids if (container := known[sym_id].container) is not None}
+    around = scopes(index, holders) if holders else known
+    docs = documents(index, {known[sym_id].doc_id for sym_id in ids})
+    found: list[_Member] = []
+    for sym_id in ids:
+        scope = known[sym_id]
+        rules = record_of(docs[scope.doc_id].language)
+        is_seen = rules.hands_objects_to and _is_public(scope, rules.grammar is not None and rules.grammar.exports == "capital")
+        if scope.container is None or not is_seen or scope.kind not in _MEMBERS or scope.kind == SymbolKind.CONSTRUCTOR:
+            continue
+        holder = around[scope.container].kind
+        if holder in TYPE_KINDS or holder in _OBJECTS or (holder == SymbolKind.MODULE and scope.kind == SymbolKind.METHOD):
+            found.append(_Member(sym_id, scope.container if holder != SymbolKind.MODULE else sym_id))
+    return found
+
+
+def _is_public(scope: Scope, by_capital: bool) -> bool:
+    name = scope.name
+    return name[:1].isupper() if by_capital else not name.startswith(("_", "#")) and bool(name)
+
+
+def _of_holder(index: Index, holder: int) -> Iterator[tuple[str, int]]:
+    """Where a library is given a type, one below it, or an object."""
+    scope = scopes(index, [holder])[holder]
+    path = documents(index, [scope.doc_id])[scope.doc_id].path
+    sources = Sources(index)
+    if scope.kind not in TYPE_KINDS | _OBJECTS:  # a member of an object that has no name
+        yield from _without_name(index, sources, path, scope)
+        return
+    below = [sym_id for sym_id, _ in index.rows(_BELOW, {"ids": [holder]})] if scope.kind in TYPE_KINDS else [holder]
+    for item in keeping(index, below).values() if len(below) == 1 else ():
+        at = documents(index, [item.doc_id])[item.doc_id].path
+        if item.meaning is None or scopes(index, [item.meaning])[item.meaning].flags & SymbolFlag.EXTERNAL:
+            yield at, item.line
+    rows = index.rows(_USES, {"ids": below, "most": _MOST_PLACES})
+    for _, at, line, col in rows if len(rows) < _MOST_PLACES else ():
+        yield from _handed_at(index, sources, at, line, col)
+    if scope.kind in TYPE_KINDS:
+        (end,) = index.row("SELECT end_line FROM symbol WHERE sym_id = ?", [holder]) or (scope.start_line,)
+        for name in ("self", "this"):
+            yield from _named(index, sources, path, name, scope.start_line, end)
+
+
+def _handed_at(index: Index, sources: Sources, path: str, line: int, col: int) -> Iterator[tuple[str, int]]:
+    lines = sources.lines(path)
+    if lines is None or line >= len(lines):
+        return
+    text = lines[line].decode("utf-8", "replace")
+    above = "\n".join(part.decode("utf-8", "replace") for part in lines[max(0, line - 2) : line])
+    before = f"{above}\n{text[: utf16_to_index(text, col)]}"[-_MOST_BEFORE:]
+    given = _GIVEN.search(before)
+    if given is not None and _is_library(index, path, lines, line, given["callee"]):
+        yield path, line
+    elif kept := _KEPT.search(before) or _DECLARED.search(before):
+        yield from _named(index, sources, path, kept["name"], line, line + _MOST_LINES)
+
+
+def _named(index: Index, sources: Sources, path: str, name: str, first: int, last: int) -> Iterator[tuple[str, int]]:
+    """Calls of libraries that are given a variable, in these lines."""
+    lines = sources.lines(path)
+    handed_name = re.compile(_HANDED_NAME.format(name=rf"(?<![\w$.]){re.escape(name)}"))
+    word = name.encode("utf-8", "surrogatepass")
+    for line, text in enumerate(lines[first : last + 1] if lines is not None else (), first):
+        match = handed_name.search(text.decode("utf-8", "replace")) if word in text else None
+        if match is not None and _is_library(index, path, lines or [], line, match["callee"]):
+            yield path, line
+
+
+def _without_name(index: Index, sources: Sources, path: str, scope: Scope) -> Iterator[tuple[str, int]]:
+    """`register({ run() {} })`: the nearest brace above that is given to a call."""
+    lines = sources.lines(path) or []
+    for line in range(scope.line, max(-1, scope.line - _MOST_LINES), -1):
+        text = lines[line].decode("utf-8", "replace") if line < len(lines) else ""
+        if match := re.search(r"(?P<callee>[\w$]+)\s*\((?:[^()]*,)?\s*\{\s*$", text):
+            if _is_library(index, path, lines, line, match["callee"]):
+                yield path, line
+            return
+
+
+def _is_library(index: Index, path: str, lines: Sequence[bytes], line: int, callee: str) -> bool:
+    """Whether what is called is no function of the workspace, and may call members of what it is given."""
+    known: dict[tuple[str, str], list[tuple[int, int, bool, str, bool]]] = index.keep("what calls may hand objects to", dict)
+    rows = known.get((path, callee))
+    if rows is None:
+        rows = known[path, callee] = [tuple(row) for row in index.rows(_MEANT, {"path": path, "name": callee})]
+    here = [row for row in rows if abs(row[0] - line) <= _NEAR]
+    if any(row[4] for row in here):
+        return False  # a definition: what follows are parameters
+    rules = record_of(languages_of(index).get(path, ""))
+    if any(not row[2] for row in here):
+        return False
+    packages: Collection[str] = {row[3] for row in here}
+    if (beside := dict(rules.hands_objects_to).get(callee)) is not None:
+        return _looks_up(beside, lines)
+    return callee not in rules.keeps_no_object and packages.isdisjoint(_OWN_PACKAGES) and callee not in rules.keywords
+
+
+_NEAR = 2
+
+
+def _looks_up(words: str, lines: Sequence[bytes]) -> bool:
+    """Whether the text beside has what makes the call one that looks members up; empty: it always does."""
+    return not words or re.search(words.encode(), b"\n".join(lines)) is not None
