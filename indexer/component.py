@@ -21,7 +21,7 @@ from indexer.markup.skim import is_closed
 
 EXTENSIONS = (".vue", ".svelte", ".astro")
 
-_SCRIPT = re.compile(r"<script\b", re.IGNORECASE)
+_SCRIPT = re.compile(r"<script\b((?:[^>\"']|\"[^\"]*+\"|'[^']*+'){0,500}+)>", re.IGNORECASE)
 _END = re.compile(r"</script\s*>", re.IGNORECASE)
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _FRONT = re.compile(r"\A\s*---[ \t]*\r?\n(.*?)^---[ \t]*$", re.DOTALL | re.MULTILINE)
@@ -63,11 +63,13 @@ def _made(path: str, text: str) -> tuple[str | None, str]:
     if not is_whole or not is_closed(draft.code()):
         draft, is_whole = Draft(text), False
     rest = "\n".join(f"{{{word}}}" for word in sorted(draft.words)) if is_whole else _without(text, spans)
-    if not spans and not draft.code().strip():
+    if not spans and not draft.code().strip(" \r\n;"):
         return None, rest
+    has_markup = bool(draft.code().strip(" \r\n;"))
     for start, end in spans:
         draft.copy(start, end)
-        draft.put(start - 1, ";")
+        if has_markup:
+            draft.put(start - 1, ";")
     code = draft.code()
     if path.lower().endswith(".svelte"):
         code = svelte.with_stores(code, spans)
@@ -75,7 +77,7 @@ def _made(path: str, text: str) -> tuple[str | None, str]:
         code = _plain(code, spans)
     if not _DEFAULT.search(code):
         return f"{code}\nexport default {{\n}}\n", rest
-    return f"{code}\n{spans_line(code, spans)}\n" if is_options and is_whole else code, rest
+    return f"{code}\n{spans_line(code, spans)}\n" if is_options and has_markup else code, rest
 
 
 def _without(text: str, spans: list[tuple[int, int]]) -> str:
@@ -127,6 +129,6 @@ def _spans(path: str, text: str) -> list[_Script]:
 def _elements(text: str) -> Iterator[tuple[int, str, int, int]]:
     """Of each script its place, its attributes, and where its content begins and ends. One step after the other: no text is read twice."""
     at = 0
-    while (tag := _SCRIPT.search(text, at)) and (inner := text.find(">", tag.end()) + 1) and (end := _END.search(text, inner)):
-        yield tag.start(), text[tag.end() : inner - 1], inner, end.start()
+    while (tag := _SCRIPT.search(text, at)) and (end := _END.search(text, tag.end())):
+        yield tag.start(), tag[1], tag.end(), end.start()
         at = end.end()

@@ -13,7 +13,9 @@ from typing import Any
 
 _TAG = re.compile(r"(</?)([A-Za-z][\w.:-]*)")
 _OWN_NAME = re.compile(r"[a-z][a-z0-9]*\Z")
-_NO_ASCII = re.compile(r"[^\x00-\x7f]|\x00")
+_NO_HTML = re.compile(r"[^\x00-\x7f]|[\x00&]|=>")
+"""Also signs of HTML where they are none of it: in text, and in what is quoted, where a mask changes nothing."""
+
 MAX_DEPTH = 1_000
 """Elements in elements; deeper markup is made to be deep."""
 
@@ -54,9 +56,11 @@ def masked(text: str, spans: Iterable[tuple[int, int]]) -> str:
     done = 0
     for start, end in spans:
         if start >= done:
-            parts += [text[done:start], "x" * (end - start)]
+            # HTML takes the sign that closes a tag for a part of a value without quotes
+            is_last = text[start - 1 : start] == "=" and text.startswith("/>", end)
+            parts += [text[done:start], f'"{"x" * (end - start - 2)}"' if is_last else "x" * (end - start)]
             done = end
-    whole = _NO_ASCII.sub("x", "".join([*parts, text[done:]]))
+    whole = _NO_HTML.sub(lambda match: "x" * len(match[0]), "".join([*parts, text[done:]]))
     return _TAG.sub(_plain_tag, whole)
 
 
@@ -110,7 +114,7 @@ def _element(text: str, node: Any, depth: int) -> Element | None:
         head_end=head.end_byte,
         tail=last.start_byte if is_closed else -1,
         tail_end=last.end_byte if is_closed else -1,
-        closes=head.type == "self_closing_tag" or node.end_byte == head.end_byte,
+        closes=head.type == "self_closing_tag" or len(node.named_children) == 1,
         attributes=[_attribute(text, child) for child in head.named_children if child.type == "attribute"],
         depth=depth,
     )
@@ -121,7 +125,7 @@ def _attribute(text: str, node: Any) -> Attribute:
     made = Attribute(name=text[name.start_byte : name.end_byte], start=name.start_byte, end=node.end_byte)
     value = node.named_children[1] if len(node.named_children) > 1 else None
     if value is not None:
-        made.quoted = value.type == "quoted_attribute_value"
+        made.quoted = value.type == "quoted_attribute_value" and text[value.start_byte] in "\"'"
         made.value_start = value.start_byte + made.quoted
         made.value_end = value.end_byte - made.quoted
     return made

@@ -172,7 +172,7 @@ class _Template:
         name, start, end = item.name, item.value_start, item.value_end
         kind = name[0]
         plain = name.lstrip(":@#").partition(".")[0]
-        argument = self._argument(item)
+        argument = self._argument(item, is_bound=_SLOT.match(name) is not None and start >= 0)
         if is_known and plain and not plain.startswith("v-"):
             self.draft.name_as(plain)
         if kind == "@":
@@ -190,6 +190,9 @@ class _Template:
             self._for(start, end)
         elif _SLOT.match(name):
             pattern = self._value_of(item)
+            if argument:
+                self.whole &= self.draft.wrap(start, end, "", ";")
+                return
             before = ";let" if pattern[:1] in ("{", "[") else ";let "
             if pattern.strip() and not self.draft.wrap(start, end, before, ";"):
                 self.whole = False
@@ -217,13 +220,16 @@ class _Template:
         if self.draft.signs[start - 1] == "(":
             self._filters(start, end)
 
-    def _argument(self, item: Attribute) -> bool:
-        """`:[name]`: an expression between brackets."""
+    def _argument(self, item: Attribute, *, is_bound: bool) -> bool:
+        """`:[name]`: an expression between brackets. `is_bound`: a pattern follows, which the same statement then declares."""
         opened, closed = item.name.find("["), item.name.rfind("]")
         if opened < 1 or closed < opened:
             return False
-        start = item.start + opened
-        return self.draft.wrap(start + 1, item.start + closed, ";(", ")")
+        start, end = item.start + opened + 1, item.start + closed
+        if is_bound:
+            self.whole &= self.draft.wrap(start, end, "let[]=", ",")
+            return True
+        return self.draft.wrap(start, end, ";(", ")")
 
     def _shorthand(self, item: Attribute, argument: bool) -> None:
         """`:title` stands for `:title="title"`."""
