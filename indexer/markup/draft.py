@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 
 from indexer.markup.skim import is_closed, is_statement
@@ -10,8 +11,7 @@ CALLED = "\v"
 """Stands before or behind a name that the markup calls: a blank for every parser, a sign for `indexer.syntax.tree.markup`."""
 
 _NO_BREAK = re.compile(r"[^\r\n]")
-_ENTITY = re.compile(r"&(amp|lt|gt|quot|apos|#39|#x27);")
-_ENTITIES = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'", "#39": "'", "#x27": "'"}
+_ENTITIES = re.compile(r"(?:&(?:amp|lt|gt|quot|apos|#39);)+")
 _WORD = re.compile(r"[^\W\d]\w*")
 _HYPHEN = re.compile(r"-(\w?)")
 _PATH = re.compile(r"\s*[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*|\[[\w$'\"]+\])*\s*\Z")
@@ -49,7 +49,7 @@ class Draft:
         """Puts an expression between made signs, or only its words where that would break what is around it."""
         code = self.text[start:end]
         if escaped and "&" in code:
-            code = _ENTITY.sub(lambda match: _ENTITIES[match[1]].ljust(len(match[0])), code)
+            code = _ENTITIES.sub(lambda match: html.unescape(match[0]).ljust(len(match[0])), code)
         if CALLED in code or not code.strip() or not is_closed(code):
             self.name(code)
             return False

@@ -202,12 +202,12 @@ class _Template:
                 self.draft.put(one.tail + 2 + len(name), ";")
         is_known = is_component or name.startswith("svelte:")
         for item in one.attributes:
-            if not self._attribute(item, is_known=is_known):
+            if not self._attribute(item, is_known=is_known, is_component=is_component):
                 return False
         self.draft.put(one.head_end - 2 if self.text[one.head_end - 2] == "/" else one.head_end - 1, ";")
         return True
 
-    def _attribute(self, item: Attribute, *, is_known: bool) -> bool:
+    def _attribute(self, item: Attribute, *, is_known: bool, is_component: bool) -> bool:
         if item.name[:1] == "{" and item.start in self.held:
             self._braced(item.start, self.held.pop(item.start))
             return True
@@ -225,10 +225,11 @@ class _Template:
             elif directive in ("class", "style") and NAME.match(argument):
                 self.draft.wrap(item.start + len(directive) + 1, item.start + len(directive) + 1 + len(argument), ";", "")
             return True
-        self._value(item, directive, argument)
+        is_event = directive == "on" or (not directive and argument.startswith("on") and not is_component)
+        self._value(item, directive, is_called=is_event or (is_known and not directive and argument == "this"))
         return True
 
-    def _value(self, item: Attribute, directive: str, argument: str) -> None:
+    def _value(self, item: Attribute, directive: str, *, is_called: bool) -> None:
         start, end = item.value_start, item.value_end
         whole = self.held.get(start) == end
         for at in [at for at in range(start, end) if at in self.held]:
@@ -237,7 +238,7 @@ class _Template:
                 self.draft.wrap(at + 1, closed - 1, ";", ";")
             elif directive == "bind":
                 self.draft.model(at + 1, closed - 1)
-            elif directive == "on" or (not directive and argument.startswith("on")) or argument == "this":
+            elif is_called:
                 self.draft.called(at + 1, closed - 1)
             else:
                 self.draft.value(at + 1, closed - 1)

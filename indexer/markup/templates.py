@@ -12,10 +12,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 _TAG = re.compile(r"(</?)([A-Za-z][\w.:-]*)")
+_OPEN_OR_CLOSED = re.compile(r"(</?)([A-Za-z][\w.:-]*)|/>")
 _OWN_NAME = re.compile(r"[a-z][a-z0-9]*\Z")
 _NO_HTML = re.compile(r"[^\x00-\x7f]|[\x00&]|=>")
 """Also signs of HTML where they are none of it: in text, and in what is quoted, where a mask changes nothing."""
 
+_VOID = frozenset("area base br col embed hr img input link meta param source track wbr".split())
 MAX_DEPTH = 1_000
 """Elements in elements; deeper markup is made to be deep."""
 
@@ -68,6 +70,8 @@ def elements(text: str, mask: str) -> tuple[list[Element], bool]:
     """In the order of their starts, and whether the grammar understood all of it; none where they are too deep."""
     import tree_sitter
 
+    if _is_deep(mask):
+        return [], False
     root = tree_sitter.Parser(_language()).parse(mask.encode("ascii")).root_node
     found: list[Element] = []
     todo: list[tuple[Any, int]] = [(root, 0)]
@@ -83,6 +87,19 @@ def elements(text: str, mask: str) -> tuple[list[Element], bool]:
 
 def inside(spans: Sequence[tuple[int, int]], at: int) -> bool:
     return any(start <= at < end for start, end in spans)
+
+
+def _is_deep(mask: str) -> bool:
+    """Whether more elements are open somewhere than anybody writes: the grammar's time grows with the square of their number."""
+    depth = 0
+    for match in _OPEN_OR_CLOSED.finditer(mask):
+        if match[2] is not None:
+            depth += -1 if match[1] == "</" else 0 if match[2].lower() in _VOID else 1
+        else:  # `/>`
+            depth -= 1
+        if depth > MAX_DEPTH:
+            return True
+    return False
 
 
 @functools.cache

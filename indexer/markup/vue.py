@@ -11,7 +11,6 @@ from indexer.markup.draft import CALLED, NAME, Draft, camel_of
 from indexer.markup.skim import MAX_DEPTH
 from indexer.markup.templates import Attribute, Element, elements, masked
 
-_MUSTACHE = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _FOR = re.compile(r"\s(in|of)\s")
 _FILTER = re.compile(r"(?<!\|)\|\s*?([ \t])(?=[A-Za-z_$])")
@@ -19,6 +18,7 @@ _CSS = re.compile(r"\bv-bind\(\s*+(['\"]?)([\w$.\[\]]++)\1\s*+\)")
 _SLOT = re.compile(r"v-slot\b|#|slot-scope\Z|scope\Z")
 _DIRECTIVE = re.compile(r"v-([\w-]+)")
 _OWN = frozenset({"bind", "cloak", "else", "else-if", "for", "html", "if", "is", "memo", "model", "on", "once", "pre", "show", "slot", "text"})
+_NO_PROPS = frozenset({"", "class", "is", "key", "ref", "slot", "slot-scope", "style"})
 _CALLED_BY_VUE = frozenset({":is", "v-bind:is"})
 
 
@@ -31,11 +31,21 @@ def write(draft: Draft, scripts: list[tuple[int, int]], *, is_setup: bool, is_ty
     text = draft.text
     comments = [(one.start() + 4, max(one.start() + 4, one.end() - 3)) for one in _COMMENT.finditer(text)]
     raw = sorted([*scripts, *comments])
-    held = [match for match in _MUSTACHE.finditer(_without(text, raw))]
-    found, whole = elements(text, masked(text, sorted([*raw, *(match.span() for match in held)])))
+    held = _interpolations(_without(text, raw))
+    found, whole = elements(text, masked(text, sorted([*raw, *held])))
     if not found:
         return whole
     return _Template(draft, found, is_setup=is_setup, is_typed=is_typed).write(held) and whole
+
+
+def _interpolations(text: str) -> list[tuple[int, int]]:
+    """What stands in double braces, braces included."""
+    found: list[tuple[int, int]] = []
+    at = 0
+    while (at := text.find("{{", at)) >= 0 and (end := text.find("}}", at + 2)) >= 0:
+        found.append((at, end + 2))
+        at = end + 2
+    return found
 
 
 def _without(text: str, spans: list[tuple[int, int]]) -> str:
@@ -58,7 +68,7 @@ class _Template:
         self.is_typed = is_typed
         self.whole = True
 
-    def write(self, mustaches: list[re.Match[str]]) -> bool:
+    def write(self, mustaches: list[tuple[int, int]]) -> bool:
         live: list[tuple[int, int]] = []
         dead: list[tuple[int, int]] = []
         scopes: list[int] = []
@@ -94,11 +104,11 @@ class _Template:
         self.whole = False
         return False
 
-    def _mustaches(self, held: list[re.Match[str]], live: list[tuple[int, int]], dead: list[tuple[int, int]]) -> None:
+    def _mustaches(self, held: list[tuple[int, int]], live: list[tuple[int, int]], dead: list[tuple[int, int]]) -> None:
         """`live` and `dead` are in order, and so are the interpolations."""
         at = out = 0
-        for match in held:
-            start, end = match.span(1)
+        for opened, closed in held:
+            start, end = opened + 2, closed - 2
             while at < len(live) and live[at][1] <= start:
                 at += 1
             while out < len(dead) and dead[out][1] <= start:
@@ -150,7 +160,7 @@ class _Template:
 
     def _scope(self, one: Element, behind: int, *, is_component: bool) -> bool:
         """Opens a block for what the element binds, and closes it."""
-        closing = one.tail if one.tail >= 0 else one.end - 1 if one.closes else -1
+        closing = one.tail if one.tail >= 0 else one.end - 1 if one.closes else self._end_around(one.end)
         opening = one.start
         if is_component and self.text[behind : behind + 1] in ("\n", "\r"):  # no room for the sign behind the name
             opening = behind + 2 if self.text[behind : behind + 2] == "\r\n" else behind + 1
@@ -163,6 +173,12 @@ class _Template:
             return False
         return True
 
+    def _end_around(self, end: int) -> int:
+        """A free sign of the end tag that closes an element with those in it which have none."""
+        if not self.text.startswith("</", end):
+            return -1
+        return next((at for at in range(end, end + 4) if self.draft.signs[at : at + 1] in ([" "], [";"])), -1)
+
     # ---- attributes
 
     def _value_of(self, item: Attribute) -> str:
@@ -173,7 +189,7 @@ class _Template:
         kind = name[0]
         plain = name.lstrip(":@#").partition(".")[0]
         argument = self._argument(item, is_bound=_SLOT.match(name) is not None and start >= 0)
-        if is_known and plain and not plain.startswith("v-"):
+        if is_known and plain not in _NO_PROPS and not plain.startswith("v-"):
             self.draft.name_as(plain)
         if kind == "@":
             self.draft.name_as(f"on-{plain}")
