@@ -62,7 +62,7 @@ def _made(path: str, text: str) -> tuple[str | None, str]:
         is_whole = False
     if not is_whole or not is_closed(draft.code()):
         draft, is_whole = Draft(text), False
-    rest = "\n".join(f"{{{word}}}" for word in sorted(draft.words)) if is_whole else _without(text, spans)
+    rest = _named(draft) if is_whole else _without(text, spans)
     if not spans and not draft.code().strip(" \r\n;"):
         return None, rest
     has_markup = bool(draft.code().strip(" \r\n;"))
@@ -78,6 +78,11 @@ def _made(path: str, text: str) -> tuple[str | None, str]:
     if not _DEFAULT.search(code):
         return f"{code}\nexport default {{\n}}\n", rest
     return f"{code}\n{spans_line(code, spans)}\n" if is_options and has_markup else code, rest
+
+
+def _named(draft: Draft) -> str:
+    """Names that `indexer.unread` finds again."""
+    return "\n".join([*(f"{{{word}}}" for word in sorted(draft.words)), *(f"{CALLED}={name}" for name in sorted(draft.properties)), ""])
 
 
 def _without(text: str, spans: list[tuple[int, int]]) -> str:

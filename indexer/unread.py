@@ -3,7 +3,7 @@
 What is kept of a file is a set of digests: `name` counts by itself; `module.name` as a whole; `~name` stands in code of a document, `>name`
 in a doctest or in another project, and both count beside `^owner`, a word of that code, where the owner is the module or type that
 defines the name; `<name` stands in a script of a page, and counts for the languages that pages run; `#name` stands in the text of a macro,
-`#.name` there as a member.
+`#.name` there as a member; `=name` is what markup gives a component, as its property.
 """
 
 from __future__ import annotations
@@ -143,6 +143,9 @@ _SCRIPT = re.compile(
     rb"<script\b[^>]*(?:>|\Z)(.*?)(?:</script>|\Z)|\son[a-z]+=\s*(?:\"([^\"]*)(?:\"|\Z)|'([^']*)(?:'|\Z))", re.DOTALL | re.IGNORECASE
 )
 _BRACES = re.compile(rb"\{([^{}]*)\}")
+_PROPERTY = re.compile(rb"^\v=([A-Za-z_$][\w$]*)$", re.MULTILINE)
+"""As `indexer.component` writes it."""
+
 _TAG = re.compile(rb"<([A-Z][\w.]*)")
 _FILTERS = re.compile(rb"\|[ \t]*([A-Za-z_]\w*)")
 _TAG_OF_TEMPLATE = re.compile(rb"\{%-?[ \t]*([A-Za-z_]\w*)")
@@ -167,6 +170,7 @@ def _expressions(content: bytes) -> set[bytes]:
 
 def _bindings(content: bytes) -> set[bytes]:
     found = {word for part in (*_parts(_EVALUATED, content), *_BRACES.findall(content)) for word in _WORD.findall(part)}
+    found |= {b"=" + word for word in _PROPERTY.findall(content)}
     return found | {word for tag in _TAG.findall(content) for word in _WORD.findall(tag)}
 
 
@@ -237,12 +241,14 @@ _READERS = {
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     """Digests that tell whether a file may name one symbol.
 
-    alone: any of them does. scripts: in a script of a page. macros: in the text of a macro. run, shown: in a doctest, or in another
+    alone: any of them does. scripts: in a script of a page. macros: in the text of a macro. props: as what a component is given, 0 where it is
+    nothing of the kind. run, shown: in a doctest, or in another
     example, beside one of `owners`.
     """
 
     alone: frozenset[int]
     scripts: int
+    props: int
     macros: frozenset[int]
     run: int
     shown: int
@@ -251,7 +257,11 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def any(self) -> frozenset[int]:
         """Without one of these a file need not be looked at."""
-        return self.alone | self.macros | {self.scripts, self.run, self.shown}
+        return self.alone | self.macros | {self.scripts, self.props, self.run, self.shown}
+
+    def also(self, names: Iterable[str]) -> Wanted:
+        """The same under further names, each of which counts by itself."""
+        return msgspec.structs.replace(self, alone=self.alone | {word_digest(name) for name in names})
 
     def is_named(self, words: frozenset[int], *, shown: bool, own: bool = False, in_pages: bool = False, in_macros: bool = False) -> bool:
         """Whether a file with these words may name it.
@@ -262,21 +272,22 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
         """
         if in_macros and not self.macros.isdisjoint(words):
             return True
-        if not self.alone.isdisjoint(words) or (in_pages and self.scripts in words):
+        if not self.alone.isdisjoint(words) or self.props in words or (in_pages and self.scripts in words):
             return True
         return (self.run in words or (shown and self.shown in words)) and (own or not self.owners.isdisjoint(words))
 
 
-def wanted(name: str, owners: Iterable[str], *, is_member: bool = False) -> Wanted:
+def wanted(name: str, owners: Iterable[str], *, is_member: bool = False, is_prop: bool = False) -> Wanted:
     """What to look for where a symbol of this name is asked for.
 
     Args:
-        owners: names of what defines it: types, modules, packages. is_member: it may be taken of a value.
+        owners: names of what defines it: types, modules, packages. is_member: it may be taken of a value. is_prop: it may be what a component is given.
     """
     owning = sorted({owner for owner in owners if owner})
     return Wanted(
         alone=frozenset([word_digest(name), *(word_digest(f"{owner}.{name}") for owner in owning)]),
         scripts=word_digest(f"<{name}"),
+        props=word_digest(f"={name}") if is_prop else 0,
         macros=frozenset([word_digest(f"#.{name}" if is_member else f"#{name}")]),
         run=word_digest(f">{name}"),
         shown=word_digest(f"~{name}"),

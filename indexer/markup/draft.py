@@ -25,6 +25,7 @@ class Draft:
         self.text = text
         self.signs = ["  " if sign > "\uffff" else sign if sign in "\r\n" else " " for sign in text]
         self.words: set[str] = set()
+        self.properties: set[str] = set()
 
     def put(self, at: int, code: str) -> bool:
         """Writes signs of a made text; not where the file ends a line or has a sign of two units."""
@@ -60,6 +61,11 @@ class Draft:
             return False
         self.signs[start:end] = code
         return True
+
+    def give(self, name: str) -> None:
+        """A property that a component gets: names what it declares, and no function of that name elsewhere."""
+        if NAME.match(camel := camel_of(name)):
+            self.properties.add(camel)
 
     # ---- values of attributes: a sign of assignment and a quote stand before them, a quote behind
 

@@ -214,7 +214,7 @@ class _Template:
         head, _, rest = item.name.partition(":")
         directive, argument = (head, rest.partition("|")[0]) if rest else ("", head.partition("|")[0])
         if is_known and argument:
-            self.draft.name_as(argument)
+            self.draft.give(argument)
         if directive == "let":
             return self._slot(item, argument)
         if directive in ("use", "transition", "in", "out", "animate"):

@@ -190,9 +190,7 @@ class _Template:
         plain = name.lstrip(":@#").partition(".")[0]
         argument = self._argument(item, is_bound=_SLOT.match(name) is not None and start >= 0)
         if is_known and plain not in _NO_PROPS and not plain.startswith("v-"):
-            self.draft.name_as(plain)
-        if kind == "@":
-            self.draft.name_as(f"on-{plain}")
+            self.draft.give(f"on-{plain}" if kind == "@" else plain)
         custom = _DIRECTIVE.match(name)
         if custom and custom[1] not in _OWN:
             self.draft.name_as(custom[0])

@@ -12,11 +12,13 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Sequence
 
 from indexer import unread
+from indexer.embedded import COMPONENT, form_of
 from indexer.languages import TYPESCRIPT, record_of
 from indexer.model import SymbolKind
 from indexer.plain_files import read
 from query.answers.envelope import Reason
 from query.answers.paths import of_paths
+from query.facts import components
 from query.facts.families import languages_of
 from query.facts.freshness import Drift
 from query.facts.gaps.uses import Uses, with_types
@@ -27,14 +29,17 @@ _MOST_LOOKED_AT = 200
 """Changed files whose words are looked up in their present text; beyond that those of the index hold."""
 
 _WORDS = re.compile(r"\w+")
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _MEMBERS = frozenset(kind.label for kind in (SymbolKind.METHOD, SymbolKind.PROPERTY, SymbolKind.FIELD, SymbolKind.ENUM_MEMBER))
+
+_VALUES = frozenset({SymbolKind.PROPERTY.label, SymbolKind.FIELD.label})
 
 _SENTENCES = {
     "words": ("file in a language that is not read here has the word", "files in languages that are not read here have the word"),
     "code": ("file that is not read seems to use", "files that are not read seem to use"),
     "program": ("template of a program, which is not read, seems to use", "templates of programs, which are not read, seem to use"),
     "expressions": ("template, which is not read, uses the name", "templates, which are not read, use the name"),
-    "bindings": ("component uses, in markup that is not read, the name", "components use, in markup that is not read, the name"),
+    "bindings": ("component has, in markup and not as code, the name", "components have, in markup and not as code, the name"),
     "examples": ("document has an example, which is not read, of", "documents have examples, which are not read, of"),
     "dotted": (
         "file of settings or commands has a dotted name that ends with",
@@ -61,7 +66,7 @@ def reasons(index: Index, uses: Uses) -> list[Reason]:
             continue
         for path in _naming(index, symbol, uses.drift, shown=uses.question == "references", family=uses.family):
             if uses.could_refer(path) or _is_of_object(symbol):
-                naming[_what_of(index, path), symbol.record.name].add(path)
+                naming[_what_of(index, path), min(components.names_of(symbol), key=len, default=symbol.record.name)].add(path)
     for (what, name), paths in naming.items():
         if what == "macros":  # of parts that the build leaves out it is said why
             paths.difference_update([path for (path,) in index.rows(_LEFT_OUT, [name])])
@@ -104,7 +109,10 @@ def _naming(index: Index, symbol: Symbol, drift: Drift, *, shown: bool, family: 
 
 
 def _wanted(symbol: Symbol) -> unread.Wanted:
-    return unread.wanted(symbol.record.name, owners(symbol), is_member=symbol.record.kind in _MEMBERS)
+    record = symbol.record
+    is_prop = form_of(record.path) == COMPONENT or record.kind in _VALUES
+    made = unread.wanted(record.name, owners(symbol), is_member=record.kind in _MEMBERS, is_prop=is_prop)
+    return made.also(components.names_of(symbol))
 
 
 def named_in_unread(index: Index, ids: Collection[int], drift: Drift, family_of: Callable[[str], Collection[str]]) -> set[int]:
@@ -175,7 +183,10 @@ def _reason(what: str, name: str, paths: Sequence[str]) -> Reason:
     one, several = _SENTENCES[what]
     count = len(paths)
     shown = " ".join(shlex.quote(path) for path in paths[:3])
-    look = f"to look: grep -nw {shlex.quote(name)} {shown}{' …' if count > 3 else ''}"
+    if what == "bindings" and (hyphened := _HUMP.sub("-\\?", name)) != name:
+        look = f"to look: grep -niw {shlex.quote(hyphened)} {shown}{' …' if count > 3 else ''}"
+    else:
+        look = f"to look: grep -nw {shlex.quote(name)} {shown}{' …' if count > 3 else ''}"
     return of_paths("not_read", f"{count} {one if count == 1 else several} '{name}'; {look}", list(paths))
 
 
