@@ -190,6 +190,8 @@ def test_members_of_options_are_what_a_template_means(vue: Path) -> None:
     """Not what the module imports: `helper` may be the mixin's, and `count` is the loop's or the data's."""
     line = _line(OPTIONS, "<div")
     assert _calls(vue, "default.go().") == [("src/Options.vue", line)]
+    assert _calls(vue, "default.total().") == [("src/Options.vue", line)]  # which runs where it is read
+    assert _codes(vue, "callers", "total") == []
     assert _calls(vue, "default.cap().") == [("src/Options.vue", line)]
     assert _calls(vue, "default.run().") == [("src/Options.vue", line + 1)]
     assert _calls(vue, "/shout().") == [("src/Options.vue", line)]

@@ -228,7 +228,7 @@ class Adapter:
                 ends.pop(start, None)
         roles = self._token_roles(starts)
         if self.markup is not None:
-            self.markup.call(roles, ends)
+            self.markup.call(roles, ends, lookable)
         get_role = roles.get
         placed = self._lay_out(starts, ends, tokens)
         uses = self._mean(placed, tokens, members, get_role, ends, lookable, values)

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from indexer.embedded import COMPONENT, form_of
@@ -15,6 +15,7 @@ from indexer.markup.draft import CALLED, spans_in
 from indexer.model import Role
 
 _SIGN = CALLED.encode()
+_WRITTEN = int(Role.WRITE)
 _CALL = int(Role.READ | Role.CALL)
 _MEMBERS = frozenset({"components", "computed", "directives", "filters", "inject", "methods", "props"})
 _GIVEN = frozenset({"asyncData", "data", "setup"})
@@ -34,15 +35,19 @@ class Markup:
         self.source = source
         self._scripts = spans_in(source)
         self._starts = [start for start, _ in self._scripts or ()]
-        self.members: dict[str, int] = {} if self._scripts is None else _members_of(root)
+        self.computed: set[str] = set()
+        self.members: dict[str, int] = {} if self._scripts is None else _members_of(root, self.computed)
 
-    def call(self, roles: dict[int, int], ends: Mapping[int, int]) -> None:
-        """Names beside which the sign stands are called."""
-        if _SIGN not in self.source:
+    def call(self, roles: dict[int, int], ends: Mapping[int, int], lookable: Collection[int]) -> None:
+        """Names beside which the sign stands are called, and members that are computed where the markup reads them."""
+        computed = {name.encode() for name in self.computed}
+        if _SIGN not in self.source and not computed:
             return
         for start, end in ends.items():
             if self.source[start - 1 : start] == _SIGN or self.source[end : end + 1] == _SIGN:
                 roles[start] = _CALL
+            elif computed and start in lookable and self.source[start:end] in computed and not self._is_script(start):
+                roles[start] = _CALL | (roles.get(start, 0) & _WRITTEN)
 
     def meaning(self, name: str, start: int) -> int | None:
         """Where the member is named that this name means; ELSEWHERE or VALUE; None where it means what the module binds."""
@@ -69,7 +74,8 @@ def markup_in(path: str, root: Any, source: bytes) -> Markup | None:
     return Markup(root, source) if form_of(path) == COMPONENT else None
 
 
-def _members_of(root: Any) -> dict[str, int]:
+def _members_of(root: Any, computed: set[str]) -> dict[str, int]:
+    """By name the place where a member is named, and the names of those that run where they are read."""
     found: dict[str, int] = {}
     for node in root.named_children:
         value = node.child_by_field_name("value") if node.type == "export_statement" else None
@@ -82,18 +88,22 @@ def _members_of(root: Any) -> dict[str, int]:
             else:  # `{…} as Options`, `({…})`
                 value = value.named_children[0] if value.named_children else None
         if value is not None:
-            _of_options(value, found)
+            _of_options(value, found, computed)
     return found
 
 
-def _of_options(options: Any, found: dict[str, int]) -> None:
+def _of_options(options: Any, found: dict[str, int], computed: set[str]) -> None:
     for option in options.named_children:
         key = option.child_by_field_name("key" if option.type == "pair" else "name")
         if key is None:
             continue
         name, value = _text(key), option.child_by_field_name("value") or option
         if name in _MEMBERS and value.type == "object":
-            _of_object(value, found)
+            own: dict[str, int] = {}
+            _of_object(value, own)
+            found.update(own)
+            if name == "computed":
+                computed.update(own)
         elif name in _MEMBERS and value.type == "array":
             found.update({_text(item).strip("\"'`"): VALUE for item in value.named_children if item.type == "string"})
         elif name in _GIVEN:

@@ -110,7 +110,8 @@ def _naming(index: Index, symbol: Symbol, drift: Drift, *, shown: bool, family: 
 
 def _wanted(symbol: Symbol) -> unread.Wanted:
     record = symbol.record
-    is_prop = form_of(record.path) == COMPONENT or record.kind in _VALUES
+    is_own = form_of(record.path) == COMPONENT and not record.container.endswith("default.")
+    is_prop = is_own or record.kind in _VALUES  # what an object of options has, nobody gives
     made = unread.wanted(record.name, owners(symbol), is_member=record.kind in _MEMBERS, is_prop=is_prop)
     return made.also(components.names_of(symbol))
 
