@@ -44,6 +44,11 @@ def rest_of(path: str, content: bytes) -> bytes:
     return component.markup_of(path, as_utf8(content).decode("utf-8")).encode() if form_of(path) == COMPONENT else b""
 
 
+def searched_of(path: str, content: bytes) -> bytes:
+    """The text of a file without a source in which its words are looked for."""
+    return rest_of(path, content) if form_of(path) == COMPONENT else content
+
+
 def alias(path: str) -> str:
     """The path under which a server is told the source, from whose end it knows the language; the file's own for others."""
     return path + _ENDING if form_of(path) == COMPONENT else path

@@ -241,9 +241,8 @@ _READERS = {
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     """Digests that tell whether a file may name one symbol.
 
-    alone: any of them does. scripts: in a script of a page. macros: in the text of a macro. props: as what a component is given, 0 where it is
-    nothing of the kind. run, shown: in a doctest, or in another
-    example, beside one of `owners`.
+    alone: any of them does. scripts: in a script of a page. macros: in the text of a macro. props: as what a component is given; 0 where
+    it is nothing of the kind. run, shown: in a doctest, or in another example, beside one of `owners`.
     """
 
     alone: frozenset[int]
@@ -281,7 +280,8 @@ def wanted(name: str, owners: Iterable[str], *, is_member: bool = False, is_prop
     """What to look for where a symbol of this name is asked for.
 
     Args:
-        owners: names of what defines it: types, modules, packages. is_member: it may be taken of a value. is_prop: it may be what a component is given.
+        owners: names of what defines it: types, modules, packages. is_member: it may be taken of a value.
+        is_prop: it may be what a component is given.
     """
     owning = sorted({owner for owner in owners if owner})
     return Wanted(

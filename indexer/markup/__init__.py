@@ -3,3 +3,6 @@
 `templates` reads elements and attributes, by tree-sitter's grammar of HTML; `vue` and `svelte` know what their languages write in them;
 `draft` is the text that is made. `indexer.component` puts it together with the scripts. See ADR 0090.
 """
+
+READ = (".vue", ".svelte")
+"""Extensions of components whose markup is read."""

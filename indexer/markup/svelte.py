@@ -177,7 +177,9 @@ class _Template:
         if not self._let(inner, match.start()):
             return False
         names = self.text[match.end() : end].rstrip()
-        return bool(names.strip()) and self.draft.put(match.start(1), ",") and self.draft.wrap(match.end(), match.end() + len(names), "", ";")
+        return (
+            bool(names.strip()) and self.draft.put(match.start(1), ",") and self.draft.wrap(match.end(), match.end() + len(names), "", ";")
+        )
 
     # ---- elements
 

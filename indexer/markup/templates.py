@@ -17,7 +17,7 @@ _OWN_NAME = re.compile(r"[a-z][a-z0-9]*\Z")
 _NO_HTML = re.compile(r"[^\x00-\x7f]|[\x00&]|=>")
 """Also signs of HTML where they are none of it: in text, and in what is quoted, where a mask changes nothing."""
 
-_VOID = frozenset("area base br col embed hr img input link meta param source track wbr".split())
+_VOID = frozenset(["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"])
 MAX_DEPTH = 1_000
 """Elements in elements; deeper markup is made to be deep."""
 

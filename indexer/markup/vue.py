@@ -17,7 +17,9 @@ _FILTER = re.compile(r"(?<!\|)\|\s*?([ \t])(?=[A-Za-z_$])")
 _CSS = re.compile(r"\bv-bind\(\s*+(['\"]?)([\w$.\[\]]++)\1\s*+\)")
 _SLOT = re.compile(r"v-slot\b|#|slot-scope\Z|scope\Z")
 _DIRECTIVE = re.compile(r"v-([\w-]+)")
-_OWN = frozenset({"bind", "cloak", "else", "else-if", "for", "html", "if", "is", "memo", "model", "on", "once", "pre", "show", "slot", "text"})
+_OWN = frozenset(
+    {"bind", "cloak", "else", "else-if", "for", "html", "if", "is", "memo", "model", "on", "once", "pre", "show", "slot", "text"}
+)
 _NO_PROPS = frozenset({"", "class", "is", "key", "ref", "slot", "slot-scope", "style"})
 _CALLED_BY_VUE = frozenset({":is", "v-bind:is"})
 
@@ -126,7 +128,7 @@ class _Template:
     def _style(self, one: Element) -> None:
         """`v-bind(color)`: a variable of the script."""
         for match in _CSS.finditer(self.text, one.head_end, max(one.head_end, one.tail)):
-            self.draft.wrap(match.start(2), match.end(2), ";(", ");") or self.draft.wrap(match.start(2), match.end(2), ";(", ")")
+            self.draft.wrap(match.start(2), match.end(2), ";(", ")")
 
     # ---- elements
 

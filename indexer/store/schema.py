@@ -32,6 +32,7 @@ CONTENT_VERSION: what the same source means; a change makes indexes want a rebui
                    comments; JavaScript: accessors and copies of objects; C, C++: parameters of prototypes
    18  2026-11-26  names of arguments, keys of objects, lists of names, declared variables; properties that assignments make;
                     C, C++: what the texts of macros name; Python: names in class bodies that are read before they are bound
+   19  2026-11-28  Vue, Svelte: markup is code
 """
 
 from __future__ import annotations
@@ -39,6 +40,6 @@ from __future__ import annotations
 from pathlib import Path
 
 SCHEMA_VERSION = 10
-CONTENT_VERSION = 18
+CONTENT_VERSION = 19
 
 VIEWS_SQL = Path(__file__).with_name("views.sql")

@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from indexer.embedded import COMPONENT, form_of
+from indexer.markup import READ
 from indexer.markup.draft import CALLED, spans_in
 from indexer.model import Role
 
@@ -71,7 +71,7 @@ class Markup:
 
 
 def markup_in(path: str, root: Any, source: bytes) -> Markup | None:
-    return Markup(root, source) if form_of(path) == COMPONENT else None
+    return Markup(root, source) if path.lower().endswith(READ) else None
 
 
 def _members_of(root: Any, computed: set[str]) -> dict[str, int]:

@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Sequence
 
 from indexer import unread
-from indexer.embedded import COMPONENT, form_of
+from indexer.embedded import COMPONENT, form_of, searched_of
 from indexer.languages import TYPESCRIPT, record_of
 from indexer.model import SymbolKind
 from indexer.plain_files import read
@@ -230,5 +230,5 @@ def _changed(index: Index, drift: Drift) -> dict[str, frozenset[int]]:
     if key not in known:
         known.clear()
         texts = {path: read(index.root / path, unread.MOST_BYTES) or b"" for path in paths[:_MOST_LOOKED_AT]}
-        known[key] = {path: frozenset(unread.words_of(path, text)) for path, text in texts.items()}
+        known[key] = {path: frozenset(unread.words_of(path, searched_of(path, text))) for path, text in texts.items()}
     return known[key]
