@@ -33,9 +33,20 @@ def source_of(path: str, content: bytes) -> bytes | None:
     return None if code is None else code.encode()
 
 
+def shown_of(path: str, content: bytes) -> bytes | None:
+    """What people are shown at the places of the source: of a component its own text, in whose markup they would not know our code."""
+    source = source_of(path, content)
+    return source if source is None or form_of(path) != COMPONENT else as_utf8(content)
+
+
 def rest_of(path: str, content: bytes) -> bytes:
-    """What a file has beside its source and may name symbols all the same: the markup of a component."""
+    """What a file has beside its source and may name symbols all the same: words of a component's markup that are not read as code."""
     return component.markup_of(path, as_utf8(content).decode("utf-8")).encode() if form_of(path) == COMPONENT else b""
+
+
+def searched_of(path: str, content: bytes) -> bytes:
+    """The text of a file without a source in which its words are looked for."""
+    return rest_of(path, content) if form_of(path) == COMPONENT else content
 
 
 def alias(path: str) -> str:

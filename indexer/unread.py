@@ -4,7 +4,7 @@ What is kept of a file is a set of digests: `name` counts by itself; `module.nam
 in a doctest or in another project, and both count beside `^owner`, a word of that code, where the owner is the module or type that
 defines the name; `<name` stands in a script of a page, and counts for the languages that pages run; `#name` stands in the text of a macro,
 `#.name` there as a member; `!name` and `!owner.name` are told to an assembler, a linker or a generator, which see what no file may name;
-`=name` is defined there (`indexer.linking`).
+`=owner.name` is defined there (`indexer.linking`); `=name` is what markup gives a component, as its property.
 """
 
 from __future__ import annotations
@@ -184,6 +184,9 @@ _SCRIPT = re.compile(
     rb"<script\b[^>]*(?:>|\Z)(.*?)(?:</script>|\Z)|\son[a-z]+=\s*(?:\"([^\"]*)(?:\"|\Z)|'([^']*)(?:'|\Z))", re.DOTALL | re.IGNORECASE
 )
 _BRACES = re.compile(rb"\{([^{}]*)\}")
+_PROPERTY = re.compile(rb"^\v=([A-Za-z_$][\w$]*)$", re.MULTILINE)
+"""As `indexer.component` writes it."""
+
 _TAG = re.compile(rb"<([A-Z][\w.]*)")
 _FILTERS = re.compile(rb"\|[ \t]*([A-Za-z_]\w*)")
 _TAG_OF_TEMPLATE = re.compile(rb"\{%-?[ \t]*([A-Za-z_]\w*)")
@@ -208,6 +211,7 @@ def _expressions(content: bytes) -> set[bytes]:
 
 def _bindings(content: bytes) -> set[bytes]:
     found = {word for part in (*_parts(_EVALUATED, content), *_BRACES.findall(content)) for word in _WORD.findall(part)}
+    found |= {b"=" + word for word in _PROPERTY.findall(content)}
     return found | {word for tag in _TAG.findall(content) for word in _WORD.findall(tag)}
 
 
@@ -282,12 +286,14 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
 
     alone: any of them does. linked: told to an assembler, a linker or a generator. defined: it is in assembler. scripts: in a script of a
     page. macros: in the text of a macro. run, shown: in a doctest, or in another example, beside one of `owners`.
+    props: as what a component is given; 0 where it is nothing of the kind.
     """
 
     alone: frozenset[int]
     linked: frozenset[int]
     defined: frozenset[int]
     scripts: int
+    props: int
     macros: frozenset[int]
     run: int
     shown: int
@@ -296,11 +302,15 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def any(self) -> frozenset[int]:
         """Without one of these a file need not be looked at."""
-        return self.alone | self.linked | self.defined | self.macros | {self.scripts, self.run, self.shown}
+        return self.alone | self.linked | self.defined | self.macros | {self.scripts, self.props, self.run, self.shown}
 
     def is_linked(self, words: frozenset[int], *, shown: bool) -> bool:
         """Whether an assembler, a linker or a generator is told the name. shown: where it is defined counts, too."""
         return not self.linked.isdisjoint(words) or (shown and not self.defined.isdisjoint(words))
+
+    def also(self, names: Iterable[str]) -> Wanted:
+        """The same under further names, each of which counts by itself."""
+        return msgspec.structs.replace(self, alone=self.alone | {word_digest(name) for name in names})
 
     def is_named(self, words: frozenset[int], *, shown: bool, own: bool = False, in_pages: bool = False, in_macros: bool = False) -> bool:
         """Whether a file with these words may name it.
@@ -311,17 +321,18 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
         """
         if in_macros and not self.macros.isdisjoint(words):
             return True
-        if not self.alone.isdisjoint(words) or (in_pages and self.scripts in words):
+        if not self.alone.isdisjoint(words) or self.props in words or (in_pages and self.scripts in words):
             return True
         return (self.run in words or (shown and self.shown in words)) and (own or not self.owners.isdisjoint(words))
 
 
-def wanted(name: str, owners: Iterable[str], *, is_member: bool = False, read_as: str = "") -> Wanted:
+def wanted(name: str, owners: Iterable[str], *, is_member: bool = False, read_as: str = "", is_prop: bool = False) -> Wanted:
     """What to look for where a symbol of this name is asked for.
 
     Args:
         owners: names of what defines it: types, modules, packages. is_member: it may be taken of a value.
         read_as: what a template calls a property that it gives; empty: nothing else.
+        is_prop: it may be what a component is given.
     """
     owning = sorted({owner for owner in owners if owner})
     return Wanted(
@@ -331,6 +342,7 @@ def wanted(name: str, owners: Iterable[str], *, is_member: bool = False, read_as
         linked=frozenset(word_digest(f"!{named}") for named in (name, f"main.{name}", *(f"{owner}.{name}" for owner in owning))),
         defined=frozenset(word_digest(f"={owner}.{name}") for owner in owning),
         scripts=word_digest(f"<{name}"),
+        props=word_digest(f"={name}") if is_prop else 0,
         macros=frozenset([word_digest(f"#.{name}" if is_member else f"#{name}")]),
         run=word_digest(f">{name}"),
         shown=word_digest(f"~{name}"),

@@ -1,4 +1,4 @@
-"""Components of Vue, Svelte and Astro: their scripts are read where they stand, and the rest counts by its words."""
+"""Components of Vue, Svelte and Astro: their scripts are read where they stand. What their markup runs: `test_markup.py`."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_the_name_that_a_server_knows_leads_back_to_the_component(tmp_path: Path
 
 
 def test_components_are_crawled_with_what_imports_them(tmp_path: Path) -> None:
-    """Calls in scripts are calls, an import of a component leads to its file, and markup that uses a name is named."""
+    """Calls in scripts and in markup are calls, and an import of a component leads to its file."""
     requires("ts7")
     files = {
         "src/lib.ts": "export function helper(x: number) { return x }\nexport function shown(x: number) { return x }\n",
@@ -86,5 +86,6 @@ def test_components_are_crawled_with_what_imports_them(tmp_path: Path) -> None:
     assert rows(built, imports) == [("Card", "src/Card.vue"), ("Child", "src/Child.vue")]
     with open_index(tmp_path) as index:
         for name in ("shown", "save"):
-            answer = call(index, "callers", {"symbol": name})
-            assert (codes(answer), answer.completeness.reasons[0].paths) == (["not_read"], ["src/Card.vue"])
+            assert codes(call(index, "callers", {"symbol": name})) == []
+    markup = "SELECT path, line FROM calls WHERE callee LIKE '%/shown().' OR callee LIKE '%/save().' ORDER BY ALL"
+    assert rows(built, markup) == [("src/Card.vue", 1), ("src/Card.vue", 1)]

@@ -37,6 +37,7 @@ CONTENT_VERSION: what the same source means; a change makes indexes want a rebui
                     Python: results that are declared as `Self` or `C[…]`; C, C++: macros that stand for statements, calls in prototypes
                     words by which files of one language name what another one defines
                     names in texts that Rust formats, fields in its patterns; made names; what linkers and generators are told
+                    Vue, Svelte: markup is code
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 
 from indexer.languages import PYTHON, record_of
 from indexer.model import TYPE_KINDS, SymbolKind
+from query.facts import components
 from query.facts.built_names import families, is_of, literals
 from query.facts.documents import documents
 from query.facts.families import family_of
@@ -18,6 +19,7 @@ from query.facts.index import Index
 from query.facts.inline_tests import test_symbols
 from query.facts.registration import is_called_by_name, registered
 from query.facts.scopes import scopes
+from query.facts.symbols import symbols_by_id
 from query.facts.unresolved_names import unresolved_names
 from query.facts.unused import (
     Candidate,
@@ -66,7 +68,7 @@ def dead_code(index: Index, wanted: Wanted, *, drift: Drift, uncertain: Callable
     known = registered(index, ids)
     alive = with_used_kin(index, ids) | {sym_id for sym_id, found in known.items() if found.is_certain}
     listed = set(ids) - alive
-    same_name = unresolved_names(index, [(candidate.sym_id, candidate.doc_id, candidate.name) for candidate in found])
+    same_name = unresolved_names(index, _named(index, found))
     by_code = {
         "exported": {candidate.sym_id for candidate in found if candidate.is_exported},
         "unresolved_same_name": same_name,
@@ -92,6 +94,16 @@ def dead_code(index: Index, wanted: Wanted, *, drift: Drift, uncertain: Callable
         rows.append(Dead(candidate, "maybe" if doubts else "certain", reasons, same_name.get(candidate.sym_id, 0)))
     rows.sort(key=lambda row: (row.confidence != "certain", -row.candidate.lines, row.candidate.doc_id, row.candidate.sym_id))
     return rows
+
+
+def _named(index: Index, found: Sequence[Candidate]) -> list[tuple[int, int, str]]:
+    """Symbol, document, name; those that components export under each of the names that markup has for them."""
+    named = [(candidate.sym_id, candidate.doc_id, candidate.name) for candidate in found]
+    exported = [candidate.sym_id for candidate in found if candidate.name == components.DEFAULT]
+    doc_of = {candidate.sym_id: candidate.doc_id for candidate in found}
+    for sym_id, symbol in symbols_by_id(index, exported).items():
+        named += [(sym_id, doc_of[sym_id], name) for name in sorted(components.names_of(symbol))]
+    return named
 
 
 def _candidates(index: Index, wanted: Wanted) -> list[Candidate]:

@@ -28,6 +28,7 @@ from indexer.languages import record_of
 from indexer.model import FOREIGN
 from indexer.quoting import one_line
 from indexer.text import index_to_utf16, word_digest
+from query.facts.components import component_of
 from query.facts.documents import held_now
 from query.facts.dotted import dotted, last_of, named
 from query.facts.folders import folders, index_command
@@ -237,6 +238,8 @@ def callable_of(index: Index, symbol: Symbol) -> Symbol:
         return callable_of(index, *modules.values()) if len(modules) == 1 else symbol
     if symbol.record.kind != "module":
         return symbol
+    if (component := component_of(index, symbol.record.path)) is not None:
+        return component
     [(language,)] = index.rows("SELECT d.language FROM symbol s JOIN document d USING (doc_id) WHERE s.sym_id = ?", [symbol.sym_id])
     rows = index.rows(
         f"""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from indexer.embedded import source_of
+from indexer.embedded import shown_of
 from query.facts.documents import held_now
 from query.facts.freshness import is_as_indexed
 from query.facts.index import Index
@@ -30,5 +30,5 @@ class Sources:
         if not is_as_indexed(self._index, path):
             return None
         content = held_now(self._index, path)
-        source = None if content is None else source_of(path, content)
+        source = None if content is None else shown_of(path, content)
         return None if source is None else source.split(b"\n")

@@ -45,7 +45,7 @@ def stars(index: Index) -> list[OpenName]:
 
 
 def unresolved_names(index: Index, symbols: Collection[tuple[int, int, str]]) -> dict[int, int]:
-    """How many identifiers that nobody could resolve have the name of each of these (symbol, document, name), where there are any.
+    """How many identifiers that nobody could resolve have a name of each of these (symbol, document, name), where there are any.
 
     Only identifiers in languages that can refer to the symbol's count.
     """
@@ -68,7 +68,7 @@ def unresolved_names(index: Index, symbols: Collection[tuple[int, int, str]]) ->
             family = family_of(index, docs[doc_id].path)
             number = sum(count for language, count in by_name[name].items() if not family or language in family)
             if number:
-                found[sym_id] = number
+                found[sym_id] = found.get(sym_id, 0) + number
     return found
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from indexer import bridges, sparse, unread
 from indexer.config import Config
 from indexer.crawl.plan.foreign import Judge, Verdict
+from indexer.embedded import searched_of
 from indexer.languages import record_of
 from indexer.model import Skipped, SkipReason
 from indexer.patterns import matches
@@ -57,8 +58,9 @@ def unread_files(paths: Sequence[str], sources: Collection[str], judge: Judge, r
         if reason is SkipReason.TOO_LARGE and rule.reads == "words":
             found.append(Skipped(path=path, reason=SkipReason.NOT_READ))
         elif reason is None:
+            content = searched_of(path, content)
             named = bridges.words_of(language_of(path), content) if has_interface else ()
-            if words := tuple(sorted({*named, *unread.words_of(path, content)})) if named else unread.words_of(path, content):
+            if words := tuple(sorted({*named, *unread.words_of(path, content)})):
                 found.append(Skipped(path=path, reason=SkipReason.NOT_READ, words=words))
     return found
 
@@ -85,7 +87,7 @@ def ignored_sources(
             if judge.of_path(path, language) is not None:
                 continue
             content, problem = read(path)
-            words = unread.words_of(path, content) if reason is SkipReason.IGNORED else unread.words_of_user(content)
+            words = unread.words_of(path, searched_of(path, content)) if reason is SkipReason.IGNORED else unread.words_of_user(content)
             if problem is None and words:
                 found.append(Skipped(path=path, reason=reason, language=language, words=words))
     return found
@@ -111,7 +113,7 @@ def not_checked_out(root: Path, names: Mapping[str, str], config: Config, judge:
         elif verdict.reason is not SkipReason.NOT_CHECKED_OUT or rule.reads == "nothing" or (text is None and rule.reads != "words"):
             continue
         else:
-            words = None if text is None else unread.words_of(path, text)
+            words = None if text is None else unread.words_of(path, searched_of(path, text))
         if language or words is None or words:
             found.append(Skipped(path=shown, reason=verdict.reason, language=language, words=words))
     return found

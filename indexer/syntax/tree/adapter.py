@@ -21,6 +21,7 @@ from indexer.syntax.tree.damage import deep_offset
 from indexer.syntax.tree.formats import named_in_formats
 from indexer.syntax.tree.grammars import LoadedGrammar
 from indexer.syntax.tree.imports import named_imports
+from indexer.syntax.tree.markup import ELSEWHERE, VALUE, markup_in
 from indexer.syntax.tree.modules import ModuleNames
 from indexer.syntax.tree.operations import receivers
 from indexer.syntax.tree.outline import Sweep
@@ -108,6 +109,7 @@ class Adapter:
             flags=SymbolFlag.EXPORTED,
         )
         self.root = root
+        self.markup = markup_in(path, root, source)
         self.reading: set[int] = set()
         self.in_texts: set[int] = set()
         self.seconds = {node.start_byte for node in self.captures.get("second", ())}
@@ -227,7 +229,10 @@ class Adapter:
         for node in self.captures.get("drop.names", ()):
             for start in starts[bisect_left(starts, node.start_byte) : bisect_left(starts, node.end_byte)]:
                 ends.pop(start, None)
-        get_role = self._token_roles(starts).get
+        roles = self._token_roles(starts)
+        if self.markup is not None:
+            self.markup.call(roles, ends, lookable)
+        get_role = roles.get
         placed = self._lay_out(starts, ends, tokens)
         uses = self._mean(placed, tokens, members, get_role, ends, lookable, values)
         at = {start: index for index, (start, _, _) in enumerate(placed)}
@@ -260,6 +265,10 @@ class Adapter:
                 start = node.start_byte
                 if capture == "drop" or source[start : start + 1].islower():
                     ends.pop(start, None)
+        if self.markup is not None:
+            bound = {entry.name for entry in self.sweep.entries if self.markup.is_markup(entry.start)}
+            for start in self.markup.values({start: ends[start] for start in lookable if start in ends}, bound):
+                del ends[start]
         if self.rules.macros:  # `unsigned(1)` is a call of a name to the grammar
             for start in [start for start, end in ends.items() if source[start:end] in TYPES_OF_C]:
                 del ends[start]
@@ -346,6 +355,7 @@ class Adapter:
         type_members = {node.start_byte for node in captures.get("member", ())}
         lexical -= type_members
         uses: list[tuple[int, int]] = []
+        unknown: list[int] = []  # of which the server would say what the module binds, which they do not mean
         namespace, namespace_end = -1, 0  # the import that the last token means, where it is `import * as name`; and its end
         parts: dict[tuple[int, str, int, bool], int] = {}
         found: tuple[Group, bool] | None
@@ -367,7 +377,14 @@ class Adapter:
                 call = 0
             else:
                 group, call = None, 0
-                if module is not None and scope is not None and start in lexical and not bits & IMPORT:
+                member = self.markup.meaning(name, start) if self.markup is not None and start in lexical else None
+                if member is not None and member in defined:
+                    group = defined[member].group
+                elif member is not None:
+                    unknown.append(index)
+                    if member not in (ELSEWHERE, VALUE):
+                        uses.append((index, member))
+                elif module is not None and scope is not None and start in lexical and not bits & IMPORT:
                     is_type = start not in values
                     imported = module.imported(name, scope, is_type=is_type)
                     if imported >= 0:
@@ -393,6 +410,8 @@ class Adapter:
                 meant.append(group.ordinal)
                 asked.append(bool(call) or is_second)
                 callees.append(index if call else -1)
+        for index in unknown:
+            asked[index] = False
         return uses
 
     def _share(self, tokens: Tokens, at: dict[int, int], uses: list[tuple[int, int]]) -> None:

@@ -11,6 +11,7 @@ from indexer.model import Role, SymbolKind
 from indexer.text import utf16_to_index
 from query.answers.envelope import Reason
 from query.answers.paths import listed, of_paths
+from query.facts.components import without_imports
 from query.facts.dispatch import OF_OWN_OBJECT
 from query.facts.families import family_of, languages_of
 from query.facts.gaps import environment
@@ -102,10 +103,11 @@ def _possible(index: Index, uses: Uses, found: Mapping[str, int]) -> Mapping[str
     paths = index.documents({item.doc_id for item in open_names})
     rows = [(path, item) for item in open_names if (path := paths[item.doc_id][0]) in asked]
     sources = Sources(index)
+    free = without_imports(index, asked)
     possible = {
         path
         for path, item in rows
-        if _is_certain(item.roles) or not _is_another(sources.lines(path), item.line, item.col, is_member=is_member)
+        if path in free or _is_certain(item.roles) or not _is_another(sources.lines(path), item.line, item.col, is_member=is_member)
     }
     return {path: count for path, count in found.items() if path in possible or path not in asked}
 

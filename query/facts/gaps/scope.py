@@ -15,6 +15,7 @@ from indexer.encoding import as_utf8
 from indexer.languages import Language, record_of
 from indexer.model import SymbolKind
 from indexer.text import for_grammars
+from query.facts import components
 from query.facts.families import languages_of
 from query.facts.gaps.words import alone, found_in, is_exported_below
 from query.facts.index import Index
@@ -437,7 +438,7 @@ def _own_names(symbol: Symbol) -> set[str]:
     """What a symbol is called where it is named. A module is: by its file, or by its folder."""
     record = symbol.record
     if record.kind != "module":
-        return {record.name}
+        return {record.name, *components.names_of(symbol)}
     folder, _, base = record.path.rpartition("/")
     return {record.name, record.name.rpartition(".")[2], base.split(".", 1)[0], folder.rpartition("/")[2]}
 

@@ -12,11 +12,13 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Sequence
 
 from indexer import unread
+from indexer.embedded import COMPONENT, form_of, searched_of
 from indexer.languages import TYPESCRIPT, record_of
 from indexer.model import SymbolKind
 from indexer.plain_files import read
 from query.answers.envelope import Reason
 from query.answers.paths import of_paths
+from query.facts import components
 from query.facts.families import languages_of
 from query.facts.freshness import Drift
 from query.facts.gaps.uses import Uses, with_types
@@ -27,7 +29,10 @@ _MOST_LOOKED_AT = 200
 """Changed files whose words are looked up in their present text; beyond that those of the index hold."""
 
 _WORDS = re.compile(r"\w+")
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _MEMBERS = frozenset(kind.label for kind in (SymbolKind.METHOD, SymbolKind.PROPERTY, SymbolKind.FIELD, SymbolKind.ENUM_MEMBER))
+
+_VALUES = frozenset({SymbolKind.PROPERTY.label, SymbolKind.FIELD.label})
 
 _SENTENCES = {
     "words": ("file in a language that is not read here has the word", "files in languages that are not read here have the word"),
@@ -44,7 +49,7 @@ _SENTENCES = {
     "code": ("file that is not read seems to use", "files that are not read seem to use"),
     "program": ("template of a program, which is not read, seems to use", "templates of programs, which are not read, seem to use"),
     "expressions": ("template, which is not read, uses the name", "templates, which are not read, use the name"),
-    "bindings": ("component uses, in markup that is not read, the name", "components use, in markup that is not read, the name"),
+    "bindings": ("component has, in markup and not as code, the name", "components have, in markup and not as code, the name"),
     "examples": ("document has an example, which is not read, of", "documents have examples, which are not read, of"),
     "dotted": (
         "file of settings or commands has a dotted name that ends with",
@@ -70,9 +75,10 @@ def reasons(index: Index, uses: Uses) -> list[Reason]:
         if symbol.is_local or not symbol.record.name.isidentifier():
             continue
         read_as = _read_as(index, symbol)
+        shortest = min(components.names_of(symbol), key=len, default=symbol.record.name)
         for path, what in _naming(index, symbol, uses.drift, shown=uses.question == "references", family=uses.family).items():
             if uses.scope.is_asked(path) if what == "linked" else uses.could_refer(path) or _is_of_object(symbol):
-                naming[what, symbol.record.name].add(path)
+                naming[what, shortest].add(path)
             elif read_as and uses.scope.is_asked(path) and uses.scope.holds(path, [read_as]):
                 naming[what, read_as].add(path)
     for (what, name), paths in naming.items():
@@ -122,7 +128,11 @@ def _naming(index: Index, symbol: Symbol, drift: Drift, *, shown: bool, family: 
 
 def _wanted(index: Index, symbol: Symbol) -> unread.Wanted:
     record = symbol.record
-    return unread.wanted(record.name, owners(symbol), is_member=record.kind in _MEMBERS, read_as=_read_as(index, symbol))
+    is_own = form_of(record.path) == COMPONENT and not record.container.endswith("default.")
+    is_prop = is_own or record.kind in _VALUES  # what an object of options has, nobody gives
+    is_member, read_as = record.kind in _MEMBERS, _read_as(index, symbol)
+    made = unread.wanted(record.name, owners(symbol), is_member=is_member, read_as=read_as, is_prop=is_prop)
+    return made.also(components.names_of(symbol))
 
 
 def _read_as(index: Index, symbol: Symbol) -> str:
@@ -208,7 +218,10 @@ def _reason(what: str, name: str, paths: Sequence[str]) -> Reason:
     one, several = _SENTENCES[what]
     count = len(paths)
     shown = " ".join(shlex.quote(path) for path in paths[:3])
-    look = f"to look: grep -nw {shlex.quote(name)} {shown}{' …' if count > 3 else ''}"
+    if what == "bindings" and (hyphened := _HUMP.sub("-\\?", name)) != name:
+        look = f"to look: grep -niw {shlex.quote(hyphened)} {shown}{' …' if count > 3 else ''}"
+    else:
+        look = f"to look: grep -nw {shlex.quote(name)} {shown}{' …' if count > 3 else ''}"
     return of_paths("not_read", f"{count} {one if count == 1 else several} '{name}'; {look}", list(paths))
 
 
@@ -251,5 +264,5 @@ def _changed(index: Index, drift: Drift) -> dict[str, frozenset[int]]:
     if key not in known:
         known.clear()
         texts = {path: read(index.root / path, unread.MOST_BYTES) or b"" for path in paths[:_MOST_LOOKED_AT]}
-        known[key] = {path: frozenset(unread.words_of(path, text)) for path, text in texts.items()}
+        known[key] = {path: frozenset(unread.words_of(path, searched_of(path, text))) for path, text in texts.items()}
     return known[key]
