@@ -120,6 +120,7 @@ PYTHON = Language(
     is_indented=True,
     binds_in_file=True,
     keywords=frozenset(keyword.kwlist),
+    binders="def|class|type",
     lookups=_LOOKUPS,
     package_of="module",
     imports_names=True,
