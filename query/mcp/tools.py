@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import OrderedDict
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, TypeVar
 
 import anyio
@@ -61,9 +61,13 @@ class Tools:
         """The profile's tools, then those that this client has found by `search_tools`."""
         editing = search.EDITING if self.options.allow_edits else ()
         wanted = names() if self.options.profile == "full" else [*search.LISTED, *editing]
-        found = self._found.get(_client(ctx) or "", set())
+        found = self.found(ctx)
         every = [*wanted, *sorted(found.difference(wanted))]
         return types.ListToolsResult(tools=[self._declared(name, whole=name in found) for name in every if self._is_on(name)])
+
+    def found(self, ctx: Request) -> set[str]:
+        """What this client has looked up."""
+        return self._found.get(_client(ctx) or "", set())
 
     def _is_on(self, name: str) -> bool:
         """Whether a tool can do anything here: one that runs the repository's code cannot where edits are off."""
@@ -188,7 +192,7 @@ class Tools:
         self.workspace.take_roots([str(root.uri) for root in listed.roots] if isinstance(listed, types.ListRootsResult) else [])
         return None
 
-    async def _list_too(self, ctx: Request, matches: list[str]) -> None:
+    async def _list_too(self, ctx: Request, matches: list[str], *, listed: Sequence[str] = search.LISTED) -> None:
         """What was found is listed from now on, for clients that only call what is listed."""
         client = _client(ctx)
         if client is None or self.options.profile == "full":
@@ -197,7 +201,7 @@ class Tools:
         self._found.move_to_end(client)
         while len(self._found) > _MAX_SESSIONS:
             self._found.popitem(last=False)
-        new = {name for name in matches if name not in search.LISTED} - known
+        new = {name for name in matches if name not in listed} - known
         if new:
             known.update(new)
             await ctx.session.send_tool_list_changed()
