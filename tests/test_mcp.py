@@ -74,7 +74,7 @@ def arguments_of(name: str) -> dict[str, Any]:
     return {field: BY_PARAMETER[field] for field in positional if field in BY_PARAMETER}
 
 
-_HANGS_S = 400
+_HANGS_S = float(os.environ.get("LSPIDX_HANGS_S", "400"))
 """So long a scenario takes only if it hangs, on a busy machine too."""
 
 
