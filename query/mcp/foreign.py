@@ -50,15 +50,16 @@ class ForeignTools(Tools):
         """The dialect's own form first, what must be read with it after that."""
         if params.name not in self._known:
             return await super().called(ctx, params)
-        if (wanted := await self.roots(ctx, params.input_responses)) is not None:
-            return wanted
         given = dict(params.arguments or {})
+        if (wanted := await self.roots(ctx, params.input_responses, outwards=self.workspace.is_elsewhere(given))) is not None:
+            return wanted
         phases = self.phases(ctx)
 
         def ask(job: Job[DialectReply]) -> DialectReply:
-            if (index := self.workspace.index_if_any(fresh=False, progress=job.progress)) is not None:
+            service = self.service_of(ctx, params.name, given)
+            if (index := self.workspace.index_if_any(fresh=False, progress=job.progress, of=service)) is not None:
                 job.uses(index.cursor())
-            return self._dialect.call(self.workspace.service, params.name, given, phases=phases)
+            return self._dialect.call(service, params.name, given, phases=phases)
 
         try:
             reply = await self._run(ctx, ask)
