@@ -84,6 +84,19 @@ def test_find_symbol_leaves_dependencies_out_unless_asked(ask: Ask):
     assert names(ask("symbols", query="overload", match="exact", external=True)) == ["typing.overload"]
 
 
+def test_arguments_of_other_products_are_taken_where_they_say_nothing_else(ask: Ask):
+    line, column = place("shop/service.py", "def @@middle")
+    asked = {"file_path": "shop/service.py", "line": line}
+    plain = ask("find_references", **asked, column=column)
+    assert ask("find_references", **asked, character=column, language_id="python").result == plain.result
+    with pytest.raises(UsageError, match="unknown field `character`"):
+        ask("find_references", **asked, column=column, character=column)
+    with pytest.raises(UsageError, match="unknown field `language_id`"):
+        ask("find_symbol", query="run", language_id="python")
+    with pytest.raises(UsageError, match="unknown field `dry_run`"):
+        ask("rename_symbol", symbol="shop.service.middle", new_name="other", dry_run=True, apply=True)
+
+
 def test_match_exact_means_its_letters_and_auto_any(ask: Ask):
     assert names(ask("symbols", query="item", match="exact")) == []
     assert names(ask("symbols", query="Item", match="exact")) == ["shop.models.Item"]
