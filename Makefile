@@ -69,6 +69,9 @@ fuzz: $(STAMP) ## damage 2,000 files below .lspidx, one at a time, then 1,000 ar
 	LSPIDX_FUZZ_INPUTS=200 $(BIN)/python -m pytest tests/test_cache_fuzz.py -s
 	LSPIDX_SCIP_CASES=25000 $(BIN)/python -m pytest tests/test_scip_import.py -k damaged
 
+fuzz-mcp: $(STAMP) ## call every tool of MCP and of each dialect 25,000 times with arguments that fit and that do not, and print what became of it (about 15 minutes)
+	LSPIDX_MCP_CALLS=5000 LSPIDX_HANGS_S=7200 $(BIN)/python -m pytest tests/test_mcp_fuzz.py -s
+
 moving: $(STAMP) ## edit small packages in 1,000 random turns and ask after each, and print what became of it (about 25 minutes of processor)
 	LSPIDX_INTERLEAVINGS=1000 $(BIN)/python -m pytest tests/test_interleavings.py -s
 

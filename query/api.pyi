@@ -253,6 +253,7 @@ def detect_changes(
     head: str = "",
     make_base: bool = False,
     test_depth: int = 12,
+    tests: Literal["likely", "all"] = "likely",
     limit: int = 100,
     cursor: str = "",
 ) -> Answer[Changes]:
@@ -265,6 +266,7 @@ def detect_changes(
         head: with base: default HEAD; '.' for the work tree
         make_base: crawl the old side where no index of it is here, for callers of what is gone
         test_depth: how many calls away a test may be
+        tests: likely: of many tests those to run where not all are
         limit: entries shown of each list
         cursor: next_cursor of the previous answer; it continues every list
     """
@@ -482,7 +484,7 @@ def find_symbol(
 
     Args:
         query: name, dotted name, or words of plain language; empty lists all
-        match: auto: exact, else prefix, substring, fuzzy; several words: words, which are parts of names, words of documentation
+        match: auto: exact in any case, else prefix, substring, fuzzy; several words: words, parts of names, words of documentation
         kind: only these kinds, e.g. class, function, method, EnumMember
         path: only documents that match this glob
         language: only this language

@@ -25,6 +25,7 @@ from indexer.errors import UsageError
 from query.dialects import NAMES, dialect
 from query.dialects import surface as surface_module
 from query.dialects.agent_lsp_tools import TOOLS
+from query.dialects.agent_lsp_words import WHEN
 from query.dialects.lsp_shapes import fenced
 from query.dialects.surface import DialectReply
 from query.surface.registry import names
@@ -288,6 +289,66 @@ def test_agent_lsp_diagnostics_are_keyed_by_uri_and_count_from_0(ts: Call, ts_ro
     assert (message["severity"], message["code"], message["message"]) == (1, 2339, "Property 'name' does not exist on type 'User'.")
 
 
+def test_agent_lsp_groups_diagnostics_by_the_definition_around_them(ts: Call):
+    found = ts("agent-lsp", "get_diagnostics", file_path="{src}/flawed.ts", group_by="symbol").structured
+    [group] = found["symbols"]
+    assert (group["name"], group["kind"], group["line"]) == ("show", "Function", 3)
+    assert [item["range"]["start"]["line"] for item in group["diagnostics"]] == [5]
+    assert (found["ungrouped"], found["completeness"]) == ([], COMPLETE)
+    assert "group_by symbol needs file_path" in ts("agent-lsp", "get_diagnostics", group_by="symbol").text
+
+
+def test_agent_lsp_counts_what_has_callers_and_no_test(go_root: Path):
+    call = caller_of(go_root)
+    files = {"changed_files": ["{root}/dog.go"], "scope": "all"}
+    every = call("agent-lsp", "blast_radius", **files).structured["changed_symbols"]
+    assert {"bark", "Dog"} <= {item["name"] for item in every}
+    exported = call("agent-lsp", "blast_radius", changed_files=["{root}/dog.go"]).structured["changed_symbols"]
+    assert "bark" not in {item["name"] for item in exported}
+    untested = call("agent-lsp", "blast_radius", **files, filter="untested").structured["changed_symbols"]
+    assert "bark" not in {item["name"] for item in untested}
+
+
+def test_agent_lsp_names_callers_that_run_apart(tmp_path: Path):
+    text = (
+        "import threading\n\n\ndef work() -> None:\n    pass\n\n\ndef begin() -> None:\n"
+        "    threading.Thread(target=lambda: work()).start()\n\n\ndef plain() -> None:\n    work()\n"
+    )
+    write_tree(tmp_path, {"a.py": text + "\n" * 9})
+    crawl_with_ty(tmp_path, jobs=1)
+    asked = {"file_path": "{root}/a.py", "language_id": "python", "line": 4, "column": 5, "direction": "incoming"}
+    found = caller_of(tmp_path)("agent-lsp", "find_callers", **asked, cross_concurrent=True).structured
+    assert [(item["pattern"], item["file"], item["line"]) for item in found["concurrent_callers"]] == [
+        ("Thread(", str(tmp_path / "a.py"), 9),
+        ("Thread(", str(tmp_path / "a.py"), 13),
+    ], "as there: within five lines above a call"
+    assert "concurrent_callers" not in caller_of(tmp_path)("agent-lsp", "find_callers", **asked).structured
+
+
+def test_agent_lsp_prepares_a_rename_in_the_protocols_numbers(ts: Call):
+    found = ts("agent-lsp", "prepare_rename", **ADD).structured
+    assert (found["range"], found["placeholder"]) == (span(3, 16, 3, 19), "add")
+
+
+def test_agent_lsp_takes_a_text_only_if_it_is_the_files(ts: Call, ts_root: Path):
+    asked = {"file_path": "{src}/example.ts"}
+    assert not ts("agent-lsp", "open_document", **asked, text=(ts_root / "src/example.ts").read_text()).is_error
+    reply = ts("agent-lsp", "open_document", **asked, text="export const other = 1;\n")
+    assert reply.is_error
+    assert "preview_edit tries a text" in reply.text
+
+
+def test_agent_lsp_names_the_main_language_first(tmp_path: Path):
+    """The one with the most files, whatever its name."""
+    requires("ts7")
+    files = {f"{name}.ts": "export const a = 1;\n" for name in "abc"} | {"a.py": "x = 1\n", "package.json": "{}"}
+    write_tree(tmp_path, {**files, "tsconfig.json": "{}"})
+    crawl(tmp_path, Config(jobs=1), Watcher(), environment={})
+    said = caller_of(tmp_path)("agent-lsp", "get_server_capabilities").structured
+    assert said["server_name"] == "ts7"
+    assert [item["language"] for item in said["servers"]] == ["typescript", "python"]
+
+
 def test_agent_lsp_type_hierarchy_of_go(go_root: Path):
     reply = caller_of(go_root)("agent-lsp", "type_hierarchy", file_path="{root}/animal.go", language_id="go", line=4, column=6)
     [item] = reply.structured["items"]
@@ -360,8 +421,17 @@ def test_agent_lsp_names_the_servers_and_the_tools_that_they_let_answer(ts: Call
     assert found["installed_servers"][0]["config_entry"].startswith("typescript:")
 
 
+OF_0_23_5 = {
+    "start_lsp": {"scope"}, "open_document": {"text"}, "get_diagnostics": {"group_by"}, "blast_radius": {"scope", "filter"},
+    "find_callers": {"cross_concurrent"}, "callers": {"cross_concurrent"}, "replace_symbol_body": {"language_id"},
+    "insert_after_symbol": {"language_id"}, "insert_before_symbol": {"language_id"}, "safe_delete_symbol": {"language_id"},
+}  # fmt: skip
+"""Arguments that the product takes and its reference does not name."""
+
+
 def test_agent_lsp_declares_the_tools_and_parameters_of_its_reference():
-    """The golden is made from the reference; line and column are not required where a pattern may take their place."""
+    """The golden is made from the reference; line and column are not required where a pattern may take their place. What version 0.23.5
+    takes besides is below."""
     expected = dict(line.split(":", 1) for line in (GOLDEN / "dialects/agent_lsp_parameters.txt").read_text().splitlines())
     declared = {tool.name: tool.input_schema for tool in dialect("agent-lsp").tools()}
     assert sorted(declared) == sorted(expected)
@@ -369,6 +439,8 @@ def test_agent_lsp_declares_the_tools_and_parameters_of_its_reference():
     for name, text in expected.items():
         schema, words = declared[name], text.split()
         more = {"position_pattern", "dry_run", "column"} if name != "get_completions" else set[str]()
+        more |= OF_0_23_5.get(name, set())
+        assert OF_0_23_5.get(name, set()) <= set(schema["properties"])
         assert set(schema["properties"]) - {word.rstrip("*") for word in words} <= more, name
         assert {word.rstrip("*") for word in words} <= set(schema["properties"]), name
         required = {word.rstrip("*") for word in words if word.endswith("*")}
@@ -637,6 +709,27 @@ def test_claude_code_searches_tools(py: Call):
     assert (len(found["matches"]), found["matches"][0]) == (2, "find_callers")
 
 
+def test_claude_code_finds_its_own_tool_and_only_what_can_be_called(copy: Path, shop_root: Path):
+    def found(query: str, service: Service, **more: Any) -> DialectReply:
+        return dialect("claude-code").call(service, "ToolSearch", {"query": query, **more})
+
+    closed, opened = Service(shop_root, edits=False), Service(copy)
+    assert found("select:LSP", closed).structured["matches"] == ["LSP"]
+    assert found("select:LSPTool,find_callers", closed).structured["matches"] == ["LSP", "find_callers"]
+    assert found("go to definition", closed).structured["matches"][0] == "LSP"
+    assert found("call hierarchy", closed, max_results=1).structured["matches"] == ["LSP"]
+    assert "run_tests" not in found("run tests", closed, max_results=50).structured["matches"]
+    assert found("run tests", opened).structured["matches"][0] == "run_tests"
+    reply = found("select:run_build,nothing", closed)
+    assert (reply.structured["matches"], reply.structured["query"]) == ([], "select:run_build,nothing")
+    assert "run_build" in json.dumps(reply.structured) + reply.note
+    shown = dialect("claude-code").call(closed, "find_callers", {"symbol": "shop.service.run"})
+    assert not shown.is_error
+    assert "callers:" in shown.payload
+    told = found("symbol", closed, max_results=2).structured
+    assert (len(told["matches"]), told["truncated"]) == (2, True)
+
+
 LSP_EXAMPLES = [
     ("definition", {}, "Definition:\n- [models.py]({uri}/shop/models.py#L6) Class Base in shop.models"),
     ("references", {"include_declaration": "false"}, "references in 2 files:"),
@@ -673,12 +766,22 @@ def test_lsp_links_open_the_file_whatever_it_is_called(tmp_path: Path):
     write_tree(tmp_path, {name: "def run_odd() -> int:\n    return 1\n\n\nrun_odd()\n"})
     crawl_with_ty(tmp_path, jobs=1)
     text = caller_of(tmp_path)("lsp", "lsp", action="references", path=name, line=1, column=5).payload
-    links = re.findall(r"^- \[((?:\\.|[^\]\\])+)\]\(([^)]+)\)", text, re.MULTILINE)
-    assert [re.sub(r"\\(.)", r"\1", label) for label, _ in links] == [name, name]
+    links = re.findall(r"^- \[`([^`]+)`\]\(([^)]+)\)", text, re.MULTILINE)
+    assert [label for label, _ in links] == [name, name]
     assert [(unquote(urlsplit(target).path), urlsplit(target).fragment) for _, target in links] == [
         (str(tmp_path / name), "L1"),
         (str(tmp_path / name), "L5"),
     ]
+
+
+def test_lsp_writes_names_without_escapes(tmp_path: Path):
+    write_tree(tmp_path, {"my_odd_name.py": "class A_b:\n    def __init__(self) -> None:\n        self.c_d = 1\n"})
+    crawl_with_ty(tmp_path, jobs=1)
+    text = caller_of(tmp_path)("lsp", "lsp", action="document_symbols", path="my_odd_name.py").payload
+    assert "\\" not in text
+    assert "symbols in my_odd_name.py:" in text
+    assert "Class A_b" in text
+    assert "`__init__` in A_b" in text
 
 
 # ---- kiro: both spellings
@@ -750,7 +853,6 @@ def test_kiro_searches_by_file_type_language_and_whole_name(py: Call):
     assert found(symbol_name="run", file_path="{root}/shop/service.py") == ["run"]
     assert len(found(symbol_name="run", language="PYTHON")) > 1
     assert "describe" in found(symbol_name="descripe"), "similar names where none has the letters"
-    assert py("kiro", "code", operation="search_symbols", symbol_name="x", language="rust").is_error
     assert "find_references" in py("kiro", "code", operation="search_symbols", symbol_name="x", symbol_type="Import").text
 
 
@@ -827,6 +929,15 @@ def test_kiro_completes_by_a_fuzzy_filter(ts: Call):
     reply = ts("kiro", "code", **asked, symbol_type="Import")
     assert reply.is_error
     assert "an import is no kind of completion" in reply.text
+
+
+@pytest.mark.parametrize(
+    ("more", "said"), [({"symbol_type": "Import"}, "find_references"), ({"language": "cobol"}, "its languages: python")]
+)
+def test_kiro_finds_nothing_of_what_there_cannot_be_and_says_why(py: Call, more: dict[str, str], said: str):
+    reply = py("kiro", "code", operation="search_symbols", symbol_name="Item", **more)
+    assert (reply.is_error, reply.structured["symbols"], reply.structured["completeness"]["status"]) == (False, [], "partial")
+    assert said in reply.structured["completeness"]["reasons"][-1]["detail"]
 
 
 def test_kiro_schema_is_that_of_its_document():
@@ -1103,10 +1214,13 @@ def test_every_tool_is_declared_for_its_callers(name: str):
     for tool in tools:
         assert tool.input_schema["type"] == "object"
         assert not {"oneOf", "anyOf", "allOf"} & set(tool.input_schema), "not every client takes a union at the top"
-        assert tool.description.endswith(".")
+        assert re.search(r"[.}\]]$", tool.description)
+        assert "use it" in tool.description.lower() or tool.name in WHEN
+        assert "{" in tool.description or "[" in tool.description, "one call of it at least"
         assert tool.max_result_chars == 100_000
         assert not (tool.destructive and tool.read_only)
     json.dumps(msgspec.to_builtins(tools))
+    assert name != "agent-lsp" or {tool.name for tool in tools} == set(WHEN)
 
 
 def test_an_unknown_dialect_is_refused():

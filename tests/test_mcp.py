@@ -28,8 +28,9 @@ from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
+from mcp.shared.exceptions import MCPDeprecationWarning
 from query_support import FILES, LSPIDX, at, damage, lspidx, place, plain_environment
-from support import write_tree
+from support import crawl_with_ty, write_tree
 from toolchains import requires
 
 from indexer.errors import NameNotFound, UsageError
@@ -74,7 +75,7 @@ def arguments_of(name: str) -> dict[str, Any]:
     return {field: BY_PARAMETER[field] for field in positional if field in BY_PARAMETER}
 
 
-_HANGS_S = 400
+_HANGS_S = float(os.environ.get("LSPIDX_HANGS_S", "400"))
 """So long a scenario takes only if it hangs, on a busy machine too."""
 
 
@@ -1323,3 +1324,71 @@ def test_a_dialect_that_there_is_not_is_refused_at_the_start(shop_root: Path):
     done = lspidx("mcp", "--dialect", "nothing", cwd=shop_root)
     assert done.returncode == 2
     assert "agent-lsp" in done.stderr
+
+
+def test_a_server_turns_to_another_project_of_the_client_and_answers_about_files_of_both(tmp_path: Path):
+    """What the client names among its roots, or the user has allowed, is served too; what nobody has is refused."""
+    for name in ("one", "two", "three"):
+        write_tree(tmp_path / name, {f"{name}.py": f"def of_{name}() -> int:\n    return 1\n\n\nof_{name}()\n", "pyproject.toml": ""})
+        subprocess.run(["git", "init", "-q"], cwd=tmp_path / name, check=True)
+    crawl_with_ty(tmp_path / "one", jobs=1)
+    crawl_with_ty(tmp_path / "two", jobs=1)
+
+    async def scenario() -> None:
+        async with connected(tmp_path / "one", "--allow-folder", str(tmp_path / "two")) as client:
+            other = {"file_path": str(tmp_path / "two/two.py"), "line": 1, "column": 5}
+            assert "5:1  of_two()" in text(await client.call_tool("find_references", other)), "a file says which project is meant"
+            assert "of_one" in text(await client.call_tool("find_symbol", {"query": "of_"}))
+            refused = await client.call_tool("find_references", {**other, "file_path": str(tmp_path / "three/three.py")})
+            assert refused.is_error
+            assert "--allow-folder" in text(refused)
+            refused = await client.call_tool("start_lsp", {"root_dir": str(tmp_path / "three")})
+            assert refused.is_error
+            turned = await client.call_tool("start_lsp", {"root_dir": str(tmp_path / "two")})
+            assert not turned.is_error, text(turned)
+            found = text(await client.call_tool("find_symbol", {"query": "of_"}))
+            assert "of_two" in found
+            assert "of_one" not in found
+            first = {"file_path": str(tmp_path / "one/one.py"), "line": 1, "column": 5}
+            assert "5:1  of_one()" in text(await client.call_tool("find_references", first)), "the project before is still served"
+
+    run(scenario)
+
+
+def test_a_dialect_starts_another_project_and_answers_about_its_files(tmp_path: Path):
+    for name in ("one", "two"):
+        write_tree(tmp_path / name, {f"{name}.py": f"def of_{name}() -> int:\n    return 1\n\n\nof_{name}()\n", "pyproject.toml": ""})
+        subprocess.run(["git", "init", "-q"], cwd=tmp_path / name, check=True)
+        crawl_with_ty(tmp_path / name, jobs=1)
+
+    async def scenario() -> None:
+        flags = ("--dialect", "agent-lsp", "--allow-folder", str(tmp_path / "two"))
+        async with connected(tmp_path / "one", *flags) as client:
+            turned = await client.call_tool("start_lsp", {"root_dir": str(tmp_path / "two")})
+            assert cast(types.TextContent, turned.content[0]).text == f"LSP server initialized with root: {tmp_path / 'two'}"
+            symbols = await client.call_tool("find_symbol", {"query": "of_"})
+            assert [item["name"] for item in json.loads(cast(types.TextContent, symbols.content[0]).text)] == ["of_two"]
+
+    run(scenario)
+
+
+def test_a_client_is_sent_what_is_logged_from_the_level_that_it_asks_for(copy: Path, patched: list[str]):
+    """In the era that has the request; a call that goes wrong inside is logged as an error."""
+    heard: list[types.LoggingMessageNotificationParams] = []
+
+    async def hear(params: types.LoggingMessageNotificationParams) -> None:
+        heard.append(params)
+
+    async def scenario() -> None:
+        async with connected(copy, command=patched, logging_callback=hear) as client:
+            assert client.server_capabilities.logging is not None
+            await client.call_tool("go_to_definition", {"symbol": "outer"})
+            assert not heard
+            with pytest.warns(MCPDeprecationWarning):
+                await client.set_logging_level("error")
+            await client.call_tool("go_to_definition", {"symbol": "outer"})
+            while not heard:
+                await anyio.sleep(0.01)
+            assert (heard[0].level, heard[0].data) == ("error", "call failed: tool=go_to_definition")
+
+    run(scenario)

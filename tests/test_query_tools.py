@@ -84,6 +84,28 @@ def test_find_symbol_leaves_dependencies_out_unless_asked(ask: Ask):
     assert names(ask("symbols", query="overload", match="exact", external=True)) == ["typing.overload"]
 
 
+def test_arguments_of_other_products_are_taken_where_they_say_nothing_else(ask: Ask):
+    line, column = place("shop/service.py", "def @@middle")
+    asked = {"file_path": "shop/service.py", "line": line}
+    plain = ask("find_references", **asked, column=column)
+    assert ask("find_references", **asked, character=column, language_id="python").result == plain.result
+    with pytest.raises(UsageError, match="unknown field `character`"):
+        ask("find_references", **asked, column=column, character=column)
+    with pytest.raises(UsageError, match="unknown field `language_id`"):
+        ask("find_symbol", query="run", language_id="python")
+    with pytest.raises(UsageError, match="unknown field `dry_run`"):
+        ask("rename_symbol", symbol="shop.service.middle", new_name="other", dry_run=True, apply=True)
+
+
+def test_match_exact_means_its_letters_and_auto_any(ask: Ask):
+    assert names(ask("symbols", query="item", match="exact")) == []
+    assert names(ask("symbols", query="Item", match="exact")) == ["shop.models.Item"]
+    assert names(ask("symbols", query="models.Item", match="exact")) == ["shop.models.Item"]
+    assert names(ask("symbols", query="Models.Item", match="exact")) == []
+    assert "shop.models.Item" in names(ask("symbols", query="item"))
+    assert "shop.models" in names(ask("symbols", query="models", match="exact")), "the end of a module's name"
+
+
 @pytest.mark.parametrize("limit", [1, 3, 7])
 def test_pages_of_find_symbol_cover_everything_exactly_once(ask: Ask, limit: int):
     found, total = everywhere(ask, "symbols", limit, query="")

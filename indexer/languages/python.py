@@ -122,6 +122,7 @@ PYTHON = Language(
     is_indented=True,
     binds_in_file=True,
     keywords=frozenset(keyword.kwlist),
+    binders="def|class|type",
     lookups=_LOOKUPS,
     package_of="module",
     imports_names=True,

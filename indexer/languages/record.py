@@ -125,6 +125,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     decorators_above: a definition begins with the lines of its decorators, before the line that names it.
     is_indented: a block is told by its indentation, and needs a statement.
     keywords: words that are no names.
+    binders: a regex of the words before a name that a text defines, where a name that stands alone is else defined by an assignment only.
     fixed_names: names that the language or its loader looks for itself: what has one means another thing under another name.
     lexer: its name in Pygments, where that is none of its own.
     scip: its name in SCIP, where that is not its own with a capital.
@@ -237,6 +238,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     decorators_above: bool = False
     is_indented: bool = False
     keywords: frozenset[str] = frozenset()
+    binders: str = ""
     fixed_names: frozenset[str] = frozenset()
     lexer: str = ""
     scip: str = ""

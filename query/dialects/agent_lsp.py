@@ -23,6 +23,7 @@ from query.dialects import (
 from query.dialects import agent_lsp_tools as declared
 from query.dialects.agent_lsp_places import Ask
 from query.dialects.agent_lsp_tools import Declared
+from query.dialects.agent_lsp_words import described
 from query.dialects.surface import Desk, Dialect, DialectReply, DialectTool, convert
 from query.surface.registry import load
 
@@ -54,7 +55,7 @@ DIALECT = Dialect(
     [
         DialectTool(
             name=tool.name,
-            description=tool.description,
+            description=described(tool.name, tool.description, (item.name for item in tool.takes if item.required)),
             input_schema=tool.input_schema(),
             read_only=not tool.writes,
             concurrency_safe=not tool.writes,

@@ -181,7 +181,8 @@ def _prepare_rename(desk: Desk, ask: Ask) -> DialectReply:
         return desk.value(answer, lambda of: None)
     if not found.can_rename:
         return DialectReply(payload="Rename not supported at this position", note=found.why)
-    where = lsp_range(found.line, found.col, found.line, found.end_col)
+    end = found.end_col or found.col + len(found.placeholder)
+    where = lsp_range(found.line, found.col, found.line, end, base=-1)
     return desk.value(answer, lambda of: {"range": where, "placeholder": of.result.placeholder})
 
 

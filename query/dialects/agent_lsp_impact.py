@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from typing import Any
 
 from indexer.errors import NameNotFound, UsageError
+from indexer.text import lines_of
 from query.answers.envelope import Answer
 from query.dialects.agent_lsp_places import MAX_REFERENCES, MAX_ROWS, Ask, indexed_place_of, place_of, shown_place
 from query.dialects.lsp_shapes import (
@@ -18,6 +20,7 @@ from query.dialects.lsp_shapes import (
     resolved,
 )
 from query.dialects.surface import Desk, DialectReply, nothing_there
+from query.live.documents import read_text
 
 
 def _find_callers(desk: Desk, ask: Ask, direction: str = "") -> DialectReply:
@@ -48,9 +51,42 @@ def _find_callers(desk: Desk, ask: Ask, direction: str = "") -> DialectReply:
                     for edge in of.result
                     if edge.direction == way
                 ]
+        if ask.cross_concurrent:
+            value["concurrent_callers"] = [
+                {"caller": hierarchy_item(desk.root, edge.symbol, known), "pattern": pattern, "file": file, "line": site.line}
+                for edge in of.result
+                if edge.direction == "incoming"
+                for site in edge.sites
+                if (pattern := _begun_apart(file := absolute(desk.root, site.path), site.line))
+            ]
         return value
 
     return desk.value(answer, form)
+
+
+_APART = re.compile(
+    r"\bgo\s+func\b|\bgo\s+[\w.]+\(|\b\w*Thread\(|\bthread::(?:spawn|scope)\(|\btokio::(?:task::)?spawn\w*\(|\bstd::(?:j?thread|async)\b"
+    r"|\bpthread_create\(|\b(?:create_task|ensure_future|run_in_executor|to_thread|start_soon|run_coroutine_threadsafe)\("
+    r"|\b(?:executor|pool)\w*\.(?:submit|map|apply_async)\(|\bnew (?:Worker|Promise)\("
+    r"|\b(?:setTimeout|setInterval|setImmediate|queueMicrotask)\("
+    r"|\bExecutorService\b|\bCompletableFuture\.\w+\(",
+    re.IGNORECASE,
+)
+"""What begins a thread, a task or a callback for later, as the text of a call says it."""
+
+_LINES_ABOVE = 5
+
+
+def _begun_apart(file: str, line: int) -> str:
+    """The words by which a call, or what stands within five lines above it, is begun apart from its caller; empty where none are there."""
+    try:
+        lines = lines_of(read_text(file)[0])
+    except UsageError:
+        return ""
+    for number in range(line, max(0, line - _LINES_ABOVE - 1), -1):
+        if number <= len(lines) and (found := _APART.search(lines[number - 1])):
+            return found.group()
+    return ""
 
 
 def _itself(desk: Desk, answer: Answer[Any]) -> Any:
@@ -92,12 +128,13 @@ def _blast_radius(desk: Desk, ask: Ask) -> DialectReply:
     files = [desk.file(path) for path in ask.changed_files]
     if not files:
         raise UsageError("blast_radius: changed_files is empty")
-    answer = desk.ask("blast_radius", changed_files=files, include_transitive=ask.include_transitive, limit=MAX_ROWS)
+    answer = desk.ask("blast_radius", changed_files=files, include_transitive=ask.include_transitive, scope=ask.scope, limit=MAX_ROWS)
 
     def form(of: Answer[Any]) -> dict[str, Any]:
         found = of.result
+        changed = [item for item in found.changed_symbols if not ask.filter or (item.callers and not item.test_references)]
         return {
-            "changed_symbols": [_at(item) for item in found.changed_symbols],
+            "changed_symbols": [_at(item) for item in changed],
             "test_files": found.test_files,
             "test_functions": [_at(item) for item in found.test_functions],
             "non_test_callers": [_at(item) for item in found.non_test_callers],

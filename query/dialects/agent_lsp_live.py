@@ -5,15 +5,18 @@ Where it says so these are the protocol's own (0-based). An empty list of what a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 import msgspec
 
+from indexer.errors import UsageError
 from indexer.quoting import one_line
 from query.answers.envelope import Answer
 from query.dialects.lsp_shapes import lsp_range
 from query.dialects.surface import Desk, DialectReply, note, to_json
+from query.live.documents import read_text
 
 _MAX_COMPLETIONS, _MAX_FIXES, _MAX_TOKENS, _MAX_HINTS = 1_000, 200, 100_000, 10_000
 
@@ -146,8 +149,10 @@ def _get_inlay_hints(desk: Desk, ask: Ask) -> DialectReply:
 
 def _start_lsp(desk: Desk, ask: Ask) -> DialectReply:
     given = {name: value for name in ("language_id", "connect") if (value := getattr(ask, name))}
-    answer = desk.ask("start_lsp", root_dir=ask.root_dir, ready_timeout_seconds=ask.ready_timeout_seconds, **given)
-    return desk.text(answer, lambda of: f"LSP server initialized with root: {ask.root_dir}")
+    seconds = math.ceil(ask.ready_timeout_seconds)
+    answer = desk.ask("start_lsp", root_dir=ask.root_dir, ready_timeout_seconds=seconds, **given)
+    whole = "scope was not needed: the index holds the whole workspace" if ask.scope else ""
+    return desk.text(answer, lambda of: f"LSP server initialized with root: {ask.root_dir}", whole)
 
 
 def _restart_lsp_server(desk: Desk, ask: Ask) -> DialectReply:
@@ -155,7 +160,10 @@ def _restart_lsp_server(desk: Desk, ask: Ask) -> DialectReply:
 
 
 def _open_document(desk: Desk, ask: Ask) -> DialectReply:
-    answer = desk.ask("open_document", file_path=desk.file(ask.file_path))
+    path = desk.file(ask.file_path)
+    if ask.text and ask.text != read_text(path)[0]:
+        raise UsageError("open_document: answers are about files as they are on disk, and this text is another; preview_edit tries a text")
+    answer = desk.ask("open_document", file_path=path)
     return desk.text(answer, lambda of: f"File successfully opened: {one_line(ask.file_path)}")
 
 

@@ -14,7 +14,7 @@ SKILLS = ("lsp-rename", "lsp-refactor", "lsp-safe-edit", "lsp-verify")
 
 
 class Parameter(msgspec.Struct, frozen=True):
-    """One parameter. kind: `string`, `position` (1-based), `count`, `boolean`, `strings`, `list`, `object` or `any`.
+    """One parameter. kind: `string`, `position` (1-based), `count`, `number`, `boolean`, `strings`, `list`, `object` or `any`.
 
     enforced: a call without it is refused. The schema lists it as required either way, as that surface does; `language_id` is not
     enforced, since the index knows the language of every file.
@@ -34,6 +34,7 @@ class Parameter(msgspec.Struct, frozen=True):
             "string": str,
             "position": Annotated[int, msgspec.Meta(ge=1, le=2**31 - 1)],
             "count": Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)],
+            "number": Annotated[float, msgspec.Meta(ge=0, le=3_600)],
             "boolean": bool,
             "strings": list[str],
             "list": list[Any],
@@ -45,7 +46,7 @@ class Parameter(msgspec.Struct, frozen=True):
             return (self.name, kind)
         if self.default is not None:
             return (self.name, kind, self.default)
-        empty: dict[str, Any] = {"string": "", "position": 0, "count": 0, "boolean": False}
+        empty: dict[str, Any] = {"string": "", "position": 0, "count": 0, "number": 0.0, "boolean": False}
         if self.kind in empty:
             return (self.name, kind, empty[self.kind])
         return (self.name, kind | None, None)
@@ -55,6 +56,7 @@ class Parameter(msgspec.Struct, frozen=True):
             "string": {"type": "string"},
             "position": {"type": "integer", "minimum": 1},
             "count": {"type": "integer", "minimum": 0},
+            "number": {"type": "number", "minimum": 0},
             "boolean": {"type": "boolean"},
             "strings": {"type": "array", "items": {"type": "string"}},
             "list": {"type": "array"},
@@ -130,6 +132,7 @@ _TABS = (
     Parameter("insert_spaces", "boolean", "spaces, not tabs", default=True),
 )
 _DIRECTION = Parameter("direction", "string", "callers, callees or both", default="both", choices=("incoming", "outgoing", "both"))
+_CONCURRENT = Parameter("cross_concurrent", "boolean", "also which callers run on a thread or task of their own", default=False)
 _SYMBOL_PATH = Parameter("symbol_path", "string", "dotted name, e.g. Type.method", required=True)
 _SESSION = Parameter("session_id", "string", "from create_simulation_session", required=True)
 _NEW_TEXT = Parameter("new_text", "string", "what replaces the range", required=True)
@@ -153,12 +156,18 @@ TOOLS: tuple[Declared, ...] = (
             Parameter("root_dir", "string", "absolute path of the workspace", required=True),
             Parameter("language_id", "string", "only this server"),
             Parameter("connect", "string", "host:port of a running server"),
-            Parameter("ready_timeout_seconds", "count", "wait so long for its indexing"),
+            Parameter("ready_timeout_seconds", "number", "wait so long for its indexing"),
+            Parameter("scope", "any", "subfolders; taken and not needed: the index holds the whole workspace"),
         ),
         "state",
     ),
     Declared("restart_lsp_server", "Restarts the language server.", (Parameter("root_dir", "string", "another workspace"),), "state"),
-    Declared("open_document", "Opens a file in the language server.", (_FILE, _MAYBE_LANGUAGE), "state"),
+    Declared(
+        "open_document",
+        "Opens a file in the language server.",
+        (_FILE, _MAYBE_LANGUAGE, Parameter("text", "string", "refused where it is not the file's: preview_edit tries a text")),
+        "state",
+    ),
     Declared("close_document", "Closes a file in the language server.", (_FILE,), "state"),
     Declared(
         "add_workspace_folder",
@@ -177,7 +186,10 @@ TOOLS: tuple[Declared, ...] = (
     Declared(
         "get_diagnostics",
         "Messages of the servers as of the crawl, by file URI; without file_path of all files that have any. Ranges 0-based.",
-        (Parameter("file_path", "string", "absolute path of a file; default: all"),),
+        (
+            Parameter("file_path", "string", "absolute path of a file; default: all"),
+            Parameter("group_by", "string", "symbol: by the innermost definition around each; needs file_path", choices=("symbol", "")),
+        ),
     ),
     Declared("inspect_symbol", "Type, signature and documentation of the symbol at a place.", _PLACE_OR_PATTERN),
     Declared("get_completions", "What can be typed at a place.", _PLACE),
@@ -204,6 +216,8 @@ TOOLS: tuple[Declared, ...] = (
         (
             Parameter("changed_files", "strings", "absolute paths", required=True),
             Parameter("include_transitive", "boolean", "callers of callers too", default=False),
+            Parameter("scope", "string", "all: with what is not exported", default="exported", choices=("exported", "all")),
+            Parameter("filter", "string", "untested: only what has callers and no test", choices=("untested", "")),
         ),
     ),
     Declared(
@@ -236,7 +250,7 @@ TOOLS: tuple[Declared, ...] = (
     Declared("explore", "The same as explore_symbol.", _EXPLORED),
     Declared("safe_apply_edit", "Applies an edit if it brings no new errors.", _TEXT_EDIT, "files"),
     Declared("safe_edit", "The same as safe_apply_edit.", _TEXT_EDIT, "files"),
-    Declared("callers", "Callers of the symbol at a place.", (*_PLACE, _DIRECTION)),
+    Declared("callers", "Callers of the symbol at a place.", (*_PLACE, _DIRECTION, _CONCURRENT)),
     # ---- navigation
     Declared(
         "find_references",
@@ -282,22 +296,22 @@ TOOLS: tuple[Declared, ...] = (
     Declared(
         "replace_symbol_body",
         "Replaces the definition of a symbol.",
-        (_FILE, _SYMBOL_PATH, Parameter("new_body", "string", "the whole definition", required=True)),
+        (_FILE, _MAYBE_LANGUAGE, _SYMBOL_PATH, Parameter("new_body", "string", "the whole definition", required=True)),
         "files",
     ),
     Declared(
         "insert_after_symbol",
         "Inserts code after a symbol.",
-        (_FILE, _SYMBOL_PATH, Parameter("code", "string", "what to insert", required=True)),
+        (_FILE, _MAYBE_LANGUAGE, _SYMBOL_PATH, Parameter("code", "string", "what to insert", required=True)),
         "files",
     ),
     Declared(
         "insert_before_symbol",
         "Inserts code before a symbol.",
-        (_FILE, _SYMBOL_PATH, Parameter("code", "string", "what to insert", required=True)),
+        (_FILE, _MAYBE_LANGUAGE, _SYMBOL_PATH, Parameter("code", "string", "what to insert", required=True)),
         "files",
     ),
-    Declared("safe_delete_symbol", "Deletes a symbol that nothing refers to.", (_FILE, _SYMBOL_PATH), "files"),
+    Declared("safe_delete_symbol", "Deletes a symbol that nothing refers to.", (_FILE, _MAYBE_LANGUAGE, _SYMBOL_PATH), "files"),
     # ---- utilities
     Declared(
         "did_change_watched_files",
@@ -320,7 +334,7 @@ TOOLS: tuple[Declared, ...] = (
         "state",
     ),
     # ---- code intelligence
-    Declared("find_callers", "Callers and callees of the symbol at a place; ranges 0-based.", (*_PLACE, _DIRECTION)),
+    Declared("find_callers", "Callers and callees of the symbol at a place; ranges 0-based.", (*_PLACE, _DIRECTION, _CONCURRENT)),
     Declared(
         "type_hierarchy",
         "Super- and subtypes of the type at a place; ranges 0-based.",

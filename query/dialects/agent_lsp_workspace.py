@@ -2,40 +2,74 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
+from indexer.errors import UsageError
 from query.answers.envelope import Answer
 from query.dialects import agent_lsp_tools as declared
 from query.dialects.agent_lsp_places import MAX_REFERENCES, Ask
 from query.dialects.lsp_shapes import (
     absolute,
+    kind_name,
     lsp_range,
     path_of,
     uri,
 )
 from query.dialects.surface import Desk, DialectReply
+from query.facts.families import languages_of
 
 
 def _get_diagnostics(desk: Desk, ask: Ask) -> DialectReply:
     file = desk.file(ask.file_path) if ask.file_path else ""
+    if ask.group_by and not file:
+        raise UsageError("get_diagnostics: group_by symbol needs file_path")
     answer = desk.ask("get_diagnostics", limit=MAX_REFERENCES, **({"file_path": file} if file else {}))
 
     def form(of: Answer[Any]) -> dict[str, Any]:
         value: dict[str, Any] = {uri(desk.root, of.query["file_path"]): []} if file else {}
         for item in of.result.diagnostics:
-            value.setdefault(uri(desk.root, item.path), []).append(
-                {
-                    "range": lsp_range(item.line, item.col, item.end_line, item.end_col, base=-1),
-                    "severity": item.number,
-                    **({"code": int(item.code) if item.code.isdecimal() and len(item.code) < 19 else item.code} if item.code else {}),
-                    **({"source": item.source} if item.source else {}),
-                    "message": item.message,
-                }
-            )
+            value.setdefault(uri(desk.root, item.path), []).append(_diagnostic(item))
         return value
 
+    if ask.group_by:
+        return _by_symbol(desk, answer, file)
     return desk.value(answer, form, is_map=True)
+
+
+def _diagnostic(item: Any) -> dict[str, Any]:
+    return {
+        "range": lsp_range(item.line, item.col, item.end_line, item.end_col, base=-1),
+        "severity": item.number,
+        **({"code": int(item.code) if item.code.isdecimal() and len(item.code) < 19 else item.code} if item.code else {}),
+        **({"source": item.source} if item.source else {}),
+        "message": item.message,
+    }
+
+
+def _by_symbol(desk: Desk, answer: Answer[Any], file: str) -> DialectReply:
+    """Each message by the innermost definition around its line; the others apart."""
+    outlined: list[tuple[str, Any]] = []
+    stack = [(item.name, item) for item in desk.ask("list_symbols", file_path=file).result]
+    while stack:
+        outlined.append(entry := stack.pop())
+        stack += [(f"{entry[0]}.{child.name}", child) for child in entry[1].children]
+
+    def form(of: Answer[Any]) -> dict[str, Any]:
+        groups: dict[tuple[str, int], dict[str, Any]] = {}
+        ungrouped: list[dict[str, Any]] = []
+        for message in of.result.diagnostics:
+            around = [(name, item) for name, item in outlined if item.line <= message.line <= item.end_line]
+            if not around:
+                ungrouped.append(_diagnostic(message))
+                continue
+            name, item = min(around, key=lambda entry: (entry[1].end_line - entry[1].line, -entry[1].line))
+            of_symbol = {"name": name, "kind": kind_name(item.kind), "line": item.line, "diagnostics": []}
+            groups.setdefault((name, item.line), of_symbol)["diagnostics"].append(_diagnostic(message))
+        return {"symbols": list(groups.values()), "ungrouped": ungrouped}
+
+    return desk.value(answer, form)
 
 
 def _list_workspace_folders(desk: Desk, ask: Ask) -> DialectReply:
@@ -85,10 +119,10 @@ def _get_server_capabilities(desk: Desk, ask: Ask) -> DialectReply:
         able = {name for item in of.result for name in item.supported_tools}
         able |= {alias for alias, name in _ALIASES.items() if name in able}
         supported = sorted(tool.name for tool in declared.TOOLS if tool.name in able or tool.name in _ALWAYS)
-        servers = [
-            {"language": item.language, "server_name": item.server_name, "server_version": item.server_version} for item in of.result
-        ]
-        first = next((item for item in of.result if item.server_name), None)
+        files = Counter(languages_of(desk.index).values())
+        of_most = sorted(of.result, key=lambda item: -files[item.language])
+        servers = [{"language": item.language, "server_name": item.server_name, "server_version": item.server_version} for item in of_most]
+        first = next((item for item in of_most if item.server_name), None)
         named = {"server_name": first.server_name, "server_version": first.server_version} if first else {}
         return {
             **named,

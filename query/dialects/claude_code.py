@@ -14,7 +14,8 @@ import msgspec
 from query.answers.envelope import Answer, Reason, SymbolRecord
 from query.answers.style import count, one_line, printable
 from query.dialects.lsp_shapes import kind_name
-from query.dialects.surface import Desk, Dialect, DialectReply, DialectTool, convert
+from query.dialects.surface import Desk, Dialect, DialectReply, DialectTool, convert, first_part
+from query.surface import search
 
 _MAX_REFERENCES, _MAX_CALLS, _MAX_SYMBOLS = 10_000, 5_000, 200
 _CALLABLE = ("function", "method", "constructor", "class")
@@ -240,13 +241,40 @@ def _workspace_symbol(desk: Desk, ask: WorkspaceSymbol) -> DialectReply:
 
 
 def _tool_search(desk: Desk, ask: ToolSearch) -> DialectReply:
-    answer = desk.ask("search_tools", query=ask.query, max_results=ask.max_results)
+    """Names of tools that can be called here: `LSP`, and ours that this server lets run."""
+    own = _own_matches(ask.query)
+    chosen = ask.query.strip().lower().startswith(_SELECT)
+    rest = ",".join(name for name in ask.query.strip()[len(_SELECT) :].split(",") if name.strip().lower() not in _OWN) if chosen else ""
+    answer = desk.ask("search_tools", query=f"{_SELECT}{rest or 'search_tools'}" if chosen else ask.query, max_results=50)
     found = answer.result
+    others = [name for name in found.matches if desk.can_call(name)] if rest or not chosen else []
+    is_meant = chosen or _is_of_lsp(ask.query)
+    matches = [*own, *others] if is_meant else [*others, *own]
+    shown = matches[: ask.max_results]
+    off = [name for name in found.matches if not desk.can_call(name)]
+    unknown = found.unknown if rest else []
     return desk.value(
-        answer,
-        lambda of: {"matches": found.matches, "query": found.query, "total_deferred_tools": found.total_deferred_tools},
-        f"no tool is called {', '.join(found.unknown)}" if found.unknown else "",
+        first_part(answer, len(shown), len(matches)),
+        lambda of: {"matches": shown, "query": found.query if not chosen else ask.query, "total_deferred_tools": desk.callable_tools + 1},
+        f"no tool is called {', '.join(unknown)}" if unknown else "",
+        f"only where edits are allowed: {', '.join(off)}" if off and chosen else "",
     )
+
+
+def _own_matches(query: str) -> list[str]:
+    query = query.strip()
+    if query.lower().startswith(_SELECT):
+        return ["LSP"] if {name.strip().lower() for name in query[len(_SELECT) :].split(",")} & _OWN else []
+    return ["LSP"] if _words(query) & _VOCABULARY else []
+
+
+def _is_of_lsp(query: str) -> bool:
+    """Whether all that is asked for is what `LSP` does."""
+    return bool(_words(query)) and _words(query) <= _VOCABULARY
+
+
+def _words(query: str) -> set[str]:
+    return {word for piece in query.split() for word in (*search.parts(piece), piece.lower())} - _SMALL
 
 
 def _dispatch(desk: Desk, tool_name: str, arguments: dict[str, Any]) -> DialectReply:
@@ -278,6 +306,38 @@ _LSP_SCHEMA = {
     "required": ["operation"],
     "additionalProperties": False,
 }
+_SELECT = "select:"
+_OWN = frozenset(("lsp", "lsptool"))
+_SMALL = frozenset(("to", "go", "the", "a", "of", "for", "find", "where", "is", "by"))
+_VOCABULARY = frozenset((
+    "lsp", "language", "server", "protocol", "definition", "definitions", "references", "usages", "hover", "type", "documentation",
+    "document", "workspace", "symbol", "symbols", "implementation", "implementations", "call", "calls", "hierarchy", "incoming", "outgoing",
+    "prepare", "code", "intelligence", "navigation", *(name.lower() for name in _OPERATIONS),
+))  # fmt: skip
+"""Words of what `LSP` does."""
+_DESCRIPTION = """Code intelligence from the index of the workspace: what a symbol is, where it is defined and used, who calls it.
+
+Use it in place of text search wherever a symbol is meant: it tells a definition from a use and from another symbol of the same name, and \
+says in brackets what an answer may lack. Do not use it for words in comments or texts, nor to read a file.
+
+Operations; filePath, line and character (1-based, on the name) are needed unless said otherwise:
+- goToDefinition: where it is defined. {"operation": "goToDefinition", "filePath": "src/shop.py", "line": 42, "character": 9}
+- findReferences: every use, by file. {"operation": "findReferences", "filePath": "src/shop.py", "line": 10, "character": 5}
+- hover: type and documentation. {"operation": "hover", "filePath": "src/shop.py", "line": 12, "character": 9}
+- documentSymbol: what a file defines, without reading it; filePath alone. {"operation": "documentSymbol", "filePath": "src/shop.py"}
+- workspaceSymbol: symbols by name; query, or a place on the name. {"operation": "workspaceSymbol", "query": "Basket"}
+- goToImplementation: what implements an interface or overrides. \
+{"operation": "goToImplementation", "filePath": "src/shop.py", "line": 3, "character": 7}
+- prepareCallHierarchy: what calls can be asked about here. \
+{"operation": "prepareCallHierarchy", "filePath": "src/shop.py", "line": 10, "character": 5}
+- incomingCalls: who calls it, with the places. {"operation": "incomingCalls", "filePath": "src/shop.py", "line": 10, "character": 5}
+- outgoingCalls: what it calls. {"operation": "outgoingCalls", "filePath": "src/shop.py", "line": 10, "character": 5}
+
+Files of more than 10 MB and network paths are refused."""
+_SEARCH_DESCRIPTION = """Names of tools that are not listed and can be called, by name or by keywords.
+
+Use it before saying that there is no tool for something. {"query": "select:LSP,find_callers"} gives those by name, \
+{"query": "rename preview", "max_results": 3} the ones that fit best."""
 _SEARCH_SCHEMA = {
     "type": "object",
     "properties": {
@@ -293,10 +353,11 @@ DIALECT = Dialect(
     [
         DialectTool(
             name="LSP",
-            description="Definitions, references, hovers, symbols, implementations and calls, from the index; places are 1-based.",
+            description=_DESCRIPTION,
             input_schema=_LSP_SCHEMA,
         ),
-        DialectTool(name="ToolSearch", description="Names of further tools, by name or by keywords.", input_schema=_SEARCH_SCHEMA),
+        DialectTool(name="ToolSearch", description=_SEARCH_DESCRIPTION, input_schema=_SEARCH_SCHEMA),
     ],
     _dispatch,
+    finds=("ToolSearch", "matches"),
 )

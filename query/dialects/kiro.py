@@ -124,15 +124,19 @@ def _symbol(desk: Desk, record: SymbolRecord) -> dict[str, Any]:
 
 def _search_symbols(desk: Desk, ask: Code) -> DialectReply:
     wanted: dict[str, Any] = {"query": ask.symbol_name, "limit": min(ask.limit or MAX_SYMBOLS, MAX_SYMBOLS), "language": ask.language}
-    if ask.symbol_type:
+    reasons: list[Reason] = []
+    if ask.symbol_type.lower() == "import":
+        detail = "imports are no symbols of their own here: find_references at what is imported has them"
+        reasons.append(Reason(code="not_told", detail=detail))
+    elif ask.symbol_type:
         if ask.symbol_type.lower() not in _KINDS:
             known = ", ".join(name.title() for name in _KINDS)
-            more = "; imports are references here, find_references has them" if ask.symbol_type.lower() == "import" else ""
-            raise UsageError(f"code: no symbol is of the type '{ask.symbol_type}'; known: {known}{more}")
+            raise UsageError(f"code: no symbol is of the type '{ask.symbol_type}'; known: {known}")
         wanted["kind"] = _KINDS[ask.symbol_type.lower()]
     languages = sorted(set(languages_of(desk.index).values()) - {""})
     if ask.language and ask.language.lower() not in languages:
-        raise UsageError(f"code: no file of the index is written in '{ask.language}'; its languages: {', '.join(languages)}")
+        detail = f"no file of the index is written in '{ask.language}'; its languages: {', '.join(languages)}"
+        reasons.append(Reason(code="not_read", detail=detail))
     path = ""
     if ask.file_path:
         path = desk.ask("list_symbols", file_path=desk.file(ask.file_path), depth=1).query["file_path"]
@@ -143,6 +147,9 @@ def _search_symbols(desk: Desk, ask: Code) -> DialectReply:
         return _of_file(found, path, min(ask.limit or MAX_SYMBOLS, MAX_SYMBOLS)) if path else found
 
     answer = search("exact" if ask.exact_match else "substring")
+    if reasons:
+        nothing = msgspec.structs.replace(answer, result=[], total=0, truncated=False, next_cursor=None)
+        return desk.value(_doubted(nothing, *reasons), lambda of: {"symbols": []})
     if not answer.total and not ask.exact_match:
         answer = search("fuzzy")
     return desk.value(answer, lambda of: {"symbols": [_symbol(desk, record) for record in of.result]})
@@ -377,12 +384,33 @@ SCHEMA: dict[str, Any] = {
     "required": ["operation"],
 }
 
+_DESCRIPTION = """Code intelligence by meaning, not by text: symbols, definitions, references, diagnostics, types, renames, completions.
+
+Use it before text search wherever a symbol is meant. Do not use it to read a file, to search literal text or to list folders. No \
+initialization is needed: initialize_workspace starts servers early.
+
+Operations (row and column 1-based; file_path absolute). search_symbols finds where something is DEFINED and needs no place; \
+get_completions tells what is IN SCOPE at a place.
+- search_symbols: {"operation": "search_symbols", "symbol_name": "Basket"}; within file_path, of one symbol_type or language too
+- find_references: every use. {"operation": "find_references", "file_path": "/repo/src/shop.py", "row": 10, "column": 5}
+- goto_definition: {"operation": "goto_definition", "file_path": "/repo/src/shop.py", "row": 42, "column": 9, "show_source": true}
+- rename_symbol: in all files, written unless dry_run. \
+{"operation": "rename_symbol", "file_path": "/repo/src/shop.py", "row": 10, "column": 5, "new_name": "sum_of", "dry_run": true}
+- get_document_symbols: what a file defines. {"operation": "get_document_symbols", "file_path": "/repo/src/shop.py"}
+- lookup_symbols: signature and documentation of names. {"operation": "lookup_symbols", "symbols": ["Basket", "Basket.total"]}
+- get_diagnostics: errors and warnings. {"operation": "get_diagnostics", "file_path": "/repo/src/shop.py"}
+- get_hover: type and documentation. {"operation": "get_hover", "file_path": "/repo/src/shop.py", "row": 12, "column": 9}
+- get_completions: {"operation": "get_completions", "file_path": "/repo/src/shop.py", "row": 12, "column": 9, "filter": "get"}
+- initialize_workspace: {"operation": "initialize_workspace"}
+
+Field completeness says what an answer may lack."""
+
 DIALECT = Dialect(
     "kiro",
     [
         DialectTool(
             name="code",
-            description="Symbols, definitions, references, diagnostics and hover texts, from the index; rows and columns 1-based.",
+            description=_DESCRIPTION,
             input_schema=SCHEMA,
         )
     ],

@@ -5,6 +5,7 @@ Arguments may be strings, as the calls of this surface are written (`line="42"`)
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -68,16 +69,20 @@ def _where(desk: Desk, ask: _AtPosition) -> dict[str, Any]:
 # ---- Markdown
 
 
+_PLAIN = re.compile(r"[^\W_]*(?:(?<=[^\W_])_(?=[^\W_])|[^\W_]|[ ./:,()#$-])*")
+"""Text that Markdown shows as it is: an underscore between letters is one."""
+_OF_LINKS = frozenset("[]\\`<>")
+
+
 def _plain(text: str) -> str:
-    """A name of the repository as text of Markdown: it can neither end a link nor begin a line."""
+    """A name of the repository as text of Markdown, without escapes: what may mean something there stands as code."""
     text = one_line(text)
-    return "".join(f"\\{char}" if char in "[]\\`*_<>" else char for char in text)
+    return text if _PLAIN.fullmatch(text) else _code(text)
 
 
 def _link(root: Path, path: str, line: int) -> str:
     name = one_line(path.rpartition("/")[2])
-    label = "".join(f"\\{char}" if char in "[]\\" else char for char in name)
-    return f"[{label}]({uri(root, path)}#L{line})"
+    return f"[{_code(name) if set(name) & _OF_LINKS else name}]({uri(root, path)}#L{line})"
 
 
 def _symbol(root: Path, record: SymbolRecord) -> str:
@@ -190,12 +195,30 @@ _ACTIONS = (
 )
 _POSITION = {"anyOf": [{"type": "integer", "minimum": 1}, {"type": "string", "pattern": "^[0-9]+$"}]}
 
+_DESCRIPTION = """Code navigation from the index of the workspace, as Markdown with links that open a file at a line.
+
+Use it where a symbol is meant: to find its definition, all its uses before a refactoring, its type, what a file defines, who calls it. \
+Put the column on the name itself. Do not use it for exact text (grep), for files by name (glob), nor for errors (diagnostics). \
+What an answer may lack stands in brackets after it.
+
+Actions; path (absolute), line and column (1-based) unless said otherwise:
+- definition: where it is defined. [lsp action="definition" path="/repo/src/shop.py" line="42" column="15"]
+- references: every use; include_declaration="false" leaves its own definition out. \
+[lsp action="references" path="/repo/src/shop.py" line="10" column="5"]
+- hover: type and documentation. [lsp action="hover" path="/repo/src/shop.py" line="25" column="10"]
+- document_symbols: what a file defines; path alone. [lsp action="document_symbols" path="/repo/src/shop.py"]
+- workspace_symbols: symbols by part of their name; query alone. [lsp action="workspace_symbols" query="Basket"]
+- call_hierarchy_incoming: who calls it. [lsp action="call_hierarchy_incoming" path="/repo/src/shop.py" line="50" column="5"]
+- call_hierarchy_outgoing: what it calls. [lsp action="call_hierarchy_outgoing" path="/repo/src/shop.py" line="30" column="5"]
+
+Then read the file around what was found."""
+
 DIALECT = Dialect(
     "lsp",
     [
         DialectTool(
             name="lsp",
-            description="Definitions, references, hovers, symbols and calls, from the index, with links; places are 1-based.",
+            description=_DESCRIPTION,
             input_schema={
                 "type": "object",
                 "properties": {

@@ -20,14 +20,14 @@ import msgspec
 from indexer.errors import IndexUnusable, LspidxError, NameNotFound, UsageError
 from indexer.quoting import shown, visible
 from query.answers.envelope import Answer
-from query.answers.style import one_line
+from query.answers.style import Style, one_line
 from query.context import Workspace
 from query.facts.index import Index
 from query.live.questions import path_inside
 from query.skills.session import Phases
 from query.surface.budget import PREVIEW_CHARS, bounded
-from query.surface.registry import MAX_RESULT_CHARS, call, load
-from query.surface.render import error_record, error_text
+from query.surface.registry import MAX_RESULT_CHARS, call, load, names
+from query.surface.render import error_record, error_text, to_text
 from query.surface.service import Service
 
 MAX_FILE_BYTES = 10_000_000
@@ -101,6 +101,14 @@ class Desk:
     def root(self) -> Path:
         """The root of the index; without an index, the folder in which the call was made."""
         return self._index_if_any.root if self._index_if_any is not None else self._service.start
+
+    def can_call(self, tool_name: str) -> bool:
+        """Whether one of our tools can do anything here: one that runs the repository's code cannot where edits are off."""
+        return self._service.edits or not load(tool_name)[0].runs
+
+    @property
+    def callable_tools(self) -> int:
+        return sum(self.can_call(name) for name in names())
 
     def ask(self, tool_name: str, **arguments: Any) -> Answer[Any]:
         """The whole answer of a canonical tool: what is too long is decided by the length of the reply, see `text` and `value`.
@@ -206,8 +214,16 @@ class Operation(msgspec.Struct, frozen=True):
 class Dialect:
     """A surface: its tools, and what each of them does with its arguments."""
 
-    def __init__(self, name: str, tools: Sequence[DialectTool], run: Callable[[Desk, str, dict[str, Any]], DialectReply]) -> None:
+    def __init__(
+        self,
+        name: str,
+        tools: Sequence[DialectTool],
+        run: Callable[[Desk, str, dict[str, Any]], DialectReply],
+        finds: tuple[str, str] | None = None,
+    ) -> None:
+        """`finds`: the tool that finds others, which can be called too, and the field of its reply that names them."""
         self.name = name
+        self.finds = finds
         self._tools = {tool.name: tool for tool in tools}
         self._run = run
 
@@ -222,9 +238,11 @@ class Dialect:
         """
         try:
             _require_unicode(tool_name, arguments)
+            desk = Desk(service, phases if phases is not None else service.phases)
+            if tool_name not in self._tools and self.finds is not None and tool_name in names():
+                return _visible(_warned(desk.text(desk.ask(tool_name, **arguments), as_text), desk.warnings))
             if tool_name not in self._tools:
                 raise UsageError(f"{self.name} has no tool '{tool_name}'; it has: {', '.join(self._tools)}")
-            desk = Desk(service, phases if phases is not None else service.phases)
             return _visible(_warned(self._run(desk, tool_name, dict(arguments)), desk.warnings))
         except LspidxError as error:
             return _visible(failure(error))
@@ -258,6 +276,16 @@ def convert(arguments: Mapping[str, Any], takes: Any, what: str, *, strings: boo
         return msgspec.convert(plain, takes, strict=not strings)
     except msgspec.ValidationError as error:
         raise UsageError(f"{what}: {error}") from error
+
+
+def as_text(answer: Answer[Any]) -> str:
+    """An answer of our own tools, which a dialect's search has named."""
+    return click.unstyle(to_text(answer, Style(compact=True)))
+
+
+def first_part(answer: Answer[Any], shown: int, total: int) -> Answer[Any]:
+    """An answer of which the dialect shows the first rows."""
+    return msgspec.structs.replace(answer, total=total, truncated=shown < total, shortened=False)
 
 
 def to_json(value: Any) -> str:

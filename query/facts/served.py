@@ -79,6 +79,14 @@ class Served:
         """Raises NotServed as `checked`."""
         self._check(self._reach(root, index), root, text)
 
+    def reaches(self, root: Path, text: str) -> bool:
+        """Whether a place may be named, wherever it lies."""
+        try:
+            self.check(root, None, text)
+        except NotServed:
+            return False
+        return "\0" not in text
+
     def _reach(self, root: Path, index: Index | None) -> Reach:
         from indexer.consent import Reach, allowed_folders
 

@@ -17,7 +17,7 @@ class NameSearch(NamedTuple):
 
     kinds: numbers of `SymbolKind`; none for any. path: a glob or what paths begin with, as the index has them; empty for any.
     language: in any case of letters; empty for any. external: symbols outside the workspace too.
-    offset, limit: the part of the ranked list that is wanted.
+    offset, limit: the part of the ranked list that is wanted. own_case: a name in other letters, capital or small, is another name.
     """
 
     name: str
@@ -28,6 +28,7 @@ class NameSearch(NamedTuple):
     external: bool
     offset: int
     limit: int
+    own_case: bool = False
 
 
 class Matches(NamedTuple):
@@ -37,7 +38,7 @@ class Matches(NamedTuple):
     total: int
 
 
-_IN_ORDER = "lower((SELECT package FROM document d WHERE d.doc_id = s.doc_id) || '.' || s.qualified_name)"
+_IN_ORDER = "(SELECT package FROM document d WHERE d.doc_id = s.doc_id) || '.' || s.qualified_name"
 _MIN_SIMILARITY = 0.85
 _CONDITIONS: dict[Match, str] = {
     "all": "true",
@@ -65,12 +66,16 @@ def search(index: Index, wanted: NameSearch, match: Match, *, loose: bool = Fals
         values.pop("last")
     whole = dotted_name = ""
     if "." in whole_name and loose:
-        dotted_name = f"{_IN_ORDER} LIKE $parts ESCAPE '\\'"
-        values["parts"] = "%" + ".%".join(re.sub(r"([\\%_])", r"\\\1", part) for part in whole_name.lower().split(".")) + "%"
+        dotted_name = f"{'' if wanted.own_case else 'lower'}({_IN_ORDER}) LIKE $parts ESCAPE '\\'"
+        said = whole_name if wanted.own_case else whole_name.lower()
+        values["parts"] = "%" + ".%".join(re.sub(r"([\\%_])", r"\\\1", part) for part in said.split(".")) + "%"
     elif "." in whole_name:
         dotted_name = "contains(lower(s.qualified_name), lower($whole_name))"
         values["whole_name"] = whole_name
         whole = "whole DESC,"
+    if wanted.own_case:
+        conditions.append("(n.name = $last OR ends_with(n.name, '.' || $last))")
+        dotted_name += " AND contains(s.qualified_name, $whole_name)" if dotted_name and "whole_name" in values else ""
     if wanted.kinds:
         conditions.append("list_contains($kinds, n.kind)")
         values["kinds"] = list(wanted.kinds)

@@ -5,12 +5,15 @@ Only files are parsed in which the name stands as a definition could; the outlin
 
 from __future__ import annotations
 
+import functools
 import re
+from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 
 from indexer import plain_files, vcs
 from indexer.encoding import as_text
 from indexer.errors import AmbiguousName, NameNotFound, UsageError
+from indexer.languages import record_of
 from indexer.private_places import is_held
 from indexer.servers.registry import language_of
 from query.facts.dotted import dotted
@@ -54,14 +57,35 @@ def exact(root: Path, name: str) -> list[tuple[str, Present]]:
     last = wanted.rpartition(".")[2]
     if not last or "/" in name:
         raise UsageError(f"without an index '{name}' cannot be looked up; give file_path with line and column, or a symbol's name")
-    word = re.escape(last.encode())
-    may_define = re.compile(
-        rb"(?<![\w$.])" + word + rb"(?![\w$])"  # no member of something, which is a use
-        rb"|\." + word + rb"\s*[=:](?!=)"  # unless it is set there
-        rb"|^[^\n]*\b(?:def|function|func|fun|fn)\b[^\n]*\." + word + rb"(?![\w$])",
+    found = _texts(root, last, functools.cache(lambda language: _may_define(last, language)))
+    fitting = [(path, item) for path, text in found for item in _defined(path, text, wanted, last)]
+    return [(path, item) for path, item in fitting if _fits(_module(path), item.dotted, wanted)] or [
+        (path, item) for path, item in fitting if _passes_on(root, path, item.dotted, wanted)
+    ]
+
+
+def _may_define(name: str, language: str) -> re.Pattern[bytes]:
+    """What a text has somewhere that defines a name; most texts that only use it do not have it."""
+    word = re.escape(name.encode())
+    of_member = rb"|\." + word + rb"\s*[=:](?!=)"
+    if binders := record_of(language).binders.encode():
+        return re.compile(
+            rb"\b(?:" + binders + rb")\s+" + word + rb"(?!\w)"
+            rb"|^[ \t(\[]*(?:\*?[\w.\[\]]+[ \t]*,[ \t]*)*\*?" + word + rb"\s*[=:,)\]](?!=)"  # a line that begins with what is set
+            rb"|[=:;(,]\s*" + word + rb"\s*:?=(?!=)"  # a = b = …, if c: b = …, (b := …)
+            rb"|\b(?:for|as|global)\b[^\n]*?(?<![\w.])" + word + rb"(?!\w)" + of_member,
+            re.MULTILINE,
+        )
+    return re.compile(
+        rb"(?<![\w$.])"
+        + word
+        + rb"(?![\w$])"  # no member of something, which is a use
+        + of_member  # unless it is set there
+        + rb"|^[^\n]*\b(?:def|function|func|fun|fn)\b[^\n]*\."
+        + word
+        + rb"(?![\w$])",
         re.MULTILINE,
     )
-    return [(path, item) for path, text in _texts(root, last, may_define) for item in _fitting(path, text, wanted, last)]
 
 
 def containing(root: Path, part: str, *, prefix: bool) -> list[tuple[str, Present]]:
@@ -77,18 +101,19 @@ def containing(root: Path, part: str, *, prefix: bool) -> list[tuple[str, Presen
         name = item.dotted.rpartition(".")[2].lower()
         return name.startswith(lower) if prefix else lower in name
 
-    texts = _texts(root, "", may_define)
+    texts = _texts(root, "", lambda language: may_define)
     return [(path, item) for path, text in texts for item in outline.outline(path, text) if fits(item)]
 
 
-def _texts(root: Path, last: str, may_define: re.Pattern[bytes]) -> list[tuple[str, str]]:
+def _texts(root: Path, last: str, may_define: Callable[[str], re.Pattern[bytes]]) -> list[tuple[str, str]]:
     """Paths and texts of the files that have a text, and in which something may be defined."""
     found: list[tuple[str, str]] = []
     for path in vcs.list_files(root):
-        if not language_of(path) or not is_held(str(root), path):
+        language = language_of(path)
+        if not language or not is_held(str(root), path):
             continue
         content = plain_files.read(root / path, _MOST_BYTES) or b""
-        if last.encode() not in content or not may_define.search(content):
+        if last.encode() not in content or not may_define(language).search(content):
             continue
         if len(found) == _MOST_FILES:
             raise UsageError(f"the name stands in more than {_MOST_FILES} files; give file_path beside it, or wait until there is an index")
@@ -97,11 +122,35 @@ def _texts(root: Path, last: str, may_define: re.Pattern[bytes]) -> list[tuple[s
     return found
 
 
-def _fitting(path: str, text: str, wanted: str, last: str) -> list[Present]:
-    """What a file defines under a dotted name, which may begin with its module, or with packages above the workspace."""
+def _defined(path: str, text: str, wanted: str, last: str) -> list[Present]:
+    """What a file defines under the last part of a dotted name, if that says nothing else of what it is a member of."""
+    found = [item for item in outline.outline(path, text) if item.dotted.rpartition(".")[2] == last]
+    return [
+        item
+        for item in found
+        if f".{wanted}".endswith(f".{item.dotted}") or f".{item.dotted}".endswith(f".{wanted}") or _fits(_module(path), item.dotted, wanted)
+    ]
+
+
+def _module(path: str) -> str:
     pure = PurePosixPath(path)
-    module = ".".join(pure.parent.parts if pure.stem in _PACKAGES else (*pure.parent.parts, pure.stem))
-    return [item for item in outline.outline(path, text) if item.dotted.rpartition(".")[2] == last and _fits(module, item.dotted, wanted)]
+    return ".".join(pure.parent.parts if pure.stem in _PACKAGES else (*pure.parent.parts, pure.stem))
+
+
+def _passes_on(root: Path, path: str, own: str, wanted: str) -> bool:
+    """Whether a package around the file has the name too, which its own text takes from there: `a.b.f` of a function in `a/b/c.py`."""
+    package = f".{wanted}".removesuffix(f".{own}").strip(".")
+    first = own.partition(".")[0]
+    if not package:
+        return False
+    for folder in PurePosixPath(path).parents:
+        inside = ".".join(folder.parts)
+        if not inside or not (f".{inside}".endswith(f".{package}") or f".{package}".endswith(f".{inside}")):
+            continue
+        texts = [plain_files.read(root / folder / f"{name}{PurePosixPath(path).suffix}", _MOST_BYTES) or b"" for name in _PACKAGES]
+        if any(re.search(rb"(?<!\w)" + re.escape(first.encode()) + rb"(?!\w)|import\s+\*|\*\s+from", text) for text in texts):
+            return True
+    return False
 
 
 def _fits(module: str, own: str, wanted: str) -> bool:

@@ -26,7 +26,8 @@ class ForeignTools(Tools):
         self._known = {tool.name: tool for tool in self._dialect.tools()}
 
     async def listed(self, ctx: Request, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-        """All of the dialect's; there is no profile."""
+        """All of the dialect's, then ours that its own search has found for this client; there is no profile."""
+        found = sorted(self.found(ctx))
         return types.ListToolsResult(
             tools=[
                 types.Tool(
@@ -42,26 +43,31 @@ class ForeignTools(Tools):
                 )
                 for tool in self._known.values()
             ]
+            + [self._declared(name, whole=True) for name in found if self._is_on(name)]
         )
 
     async def called(self, ctx: Request, params: types.CallToolRequestParams) -> types.CallToolResult | types.InputRequiredResult:
         """The dialect's own form first, what must be read with it after that."""
         if params.name not in self._known:
             return await super().called(ctx, params)
-        if (wanted := await self.roots(ctx, params.input_responses)) is not None:
-            return wanted
         given = dict(params.arguments or {})
+        if (wanted := await self.roots(ctx, params.input_responses, outwards=self.workspace.is_elsewhere(given))) is not None:
+            return wanted
         phases = self.phases(ctx)
 
         def ask(job: Job[DialectReply]) -> DialectReply:
-            if (index := self.workspace.index_if_any(fresh=False, progress=job.progress)) is not None:
+            service = self.service_of(ctx, params.name, given)
+            if (index := self.workspace.index_if_any(fresh=False, progress=job.progress, of=service)) is not None:
                 job.uses(index.cursor())
-            return self._dialect.call(self.workspace.service, params.name, given, phases=phases)
+            return self._dialect.call(service, params.name, given, phases=phases)
 
         try:
             reply = await self._run(ctx, ask)
         except LspidxError as error:
             return forms.failed(error, self.options)
+        if self._dialect.finds is not None and params.name == self._dialect.finds[0] and isinstance(reply.structured, dict):
+            matches = reply.structured.get(self._dialect.finds[1], [])
+            await self._list_too(ctx, [name for name in matches if name not in self._known], listed=())
         return types.CallToolResult(
             content=[forms.text_of_ours(text) for text in reply.blocks],
             structured_content=reply.structured if isinstance(reply.structured, dict) else None,

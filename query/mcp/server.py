@@ -11,7 +11,7 @@ from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
 
-from query.mcp import prompts
+from query.mcp import client_log, prompts
 from query.mcp.completions import Completions
 from query.mcp.foreign import ForeignTools
 from query.mcp.options import Options
@@ -68,5 +68,6 @@ def build(start: Path, options: Options) -> Server[Any]:
     async def roots_changed(ctx: Request, params: types.NotificationParams) -> None:
         workspace.roots_wanted, workspace.roots_known = True, False
 
+    server.add_request_handler("logging/setLevel", types.SetLevelRequestParams, client_log.set_level)
     server.add_notification_handler("notifications/roots/list_changed", types.NotificationParams, roots_changed)
     return server

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import OrderedDict
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any, TypeVar
 
 import anyio
@@ -26,6 +26,7 @@ from query.mcp.workspace import Workspace
 from query.skills.session import NoSession, Phases
 from query.surface import search
 from query.surface.registry import load, names
+from query.surface.service import Service
 
 log = logging.getLogger(__name__)
 
@@ -40,6 +41,7 @@ _MAX_SESSIONS = 1_000
 _TOGETHER = {"try": "edit"}
 """Tools that are not safe beside others wait for those of the same task: an index that is made holds up no build, and no edit. What is
 tried in memory may be written, and so counts as an edit."""
+_TURNS = ("start_lsp", "restart_lsp_server")
 _OF_WORKSPACE = ("live", "edit", "try", "run")
 """Tasks whose tools are about the workspace even where they need no index."""
 
@@ -61,9 +63,13 @@ class Tools:
         """The profile's tools, then those that this client has found by `search_tools`."""
         editing = search.EDITING if self.options.allow_edits else ()
         wanted = names() if self.options.profile == "full" else [*search.LISTED, *editing]
-        found = self._found.get(_client(ctx) or "", set())
+        found = self.found(ctx)
         every = [*wanted, *sorted(found.difference(wanted))]
         return types.ListToolsResult(tools=[self._declared(name, whole=name in found) for name in every if self._is_on(name)])
+
+    def found(self, ctx: Request) -> set[str]:
+        """What this client has looked up."""
+        return self._found.get(_client(ctx) or "", set())
 
     def _is_on(self, name: str) -> bool:
         """Whether a tool can do anything here: one that runs the repository's code cannot where edits are off."""
@@ -96,7 +102,8 @@ class Tools:
         try:
             tool, _ = load(search.spelled(params.name) or params.name)
             of_workspace = tool.needs_index or tool.task in _OF_WORKSPACE or tool.name in OUTWARDS
-            wanted = await self.roots(ctx, params.input_responses, outwards=tool.name in OUTWARDS) if of_workspace else None
+            outwards = tool.name in OUTWARDS or self.workspace.is_elsewhere(given)
+            wanted = await self.roots(ctx, params.input_responses, outwards=outwards) if of_workspace else None
             if wanted is not None:
                 return wanted
             if tool.concurrency_safe:
@@ -128,13 +135,21 @@ class Tools:
         phases = self.phases(ctx)
 
         def ask(job: Job[Answer[Any]]) -> Answer[Any]:
+            service = self.service_of(ctx, name, given)
             if not fresh:
-                self.workspace.service.catch_up(name, progress=job.progress)
-            if tool.needs_index and (index := self.workspace.index_if_any(fresh=fresh, progress=job.progress)) is not None:
+                service.catch_up(name, progress=job.progress)
+            if tool.needs_index and (index := self.workspace.index_if_any(fresh=fresh, progress=job.progress, of=service)) is not None:
                 job.uses(index.cursor())
-            return self.workspace.service.ask(name, given, progress=job.progress, phases=phases, cut=False, strict=self.options.strict)
+            return service.ask(name, given, progress=job.progress, phases=phases, cut=False, strict=self.options.strict)
 
         return await self._run(ctx, ask)
+
+    def service_of(self, ctx: Request, name: str, given: Mapping[str, Any]) -> Service:
+        """Who answers a call. `start_lsp` turns the one client on stdin to another project; clients over HTTP share the server."""
+        root = given.get("root_dir")
+        if name in _TURNS and isinstance(root, str) and root and ctx.request is None:
+            self.workspace.turn_to(root)
+        return self.workspace.about(name, given)
 
     def phases(self, ctx: Request) -> Phases:
         """Of this client: each has a skill of its own, which ends with the session. Of more than `_MAX_SESSIONS` the idlest is lost."""
@@ -188,7 +203,7 @@ class Tools:
         self.workspace.take_roots([str(root.uri) for root in listed.roots] if isinstance(listed, types.ListRootsResult) else [])
         return None
 
-    async def _list_too(self, ctx: Request, matches: list[str]) -> None:
+    async def _list_too(self, ctx: Request, matches: list[str], *, listed: Sequence[str] = search.LISTED) -> None:
         """What was found is listed from now on, for clients that only call what is listed."""
         client = _client(ctx)
         if client is None or self.options.profile == "full":
@@ -197,7 +212,7 @@ class Tools:
         self._found.move_to_end(client)
         while len(self._found) > _MAX_SESSIONS:
             self._found.popitem(last=False)
-        new = {name for name in matches if name not in search.LISTED} - known
+        new = {name for name in matches if name not in listed} - known
         if new:
             known.update(new)
             await ctx.session.send_tool_list_changed()

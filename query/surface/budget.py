@@ -74,28 +74,59 @@ def shorten(answer: Answer[Any], result: Any, max_chars: int, measure: Measure =
         result: type of the tool's result. measure: the form whose length counts.
     """
     first = row_of(answer)
-    if not first and len(measure(answer)) <= max_chars:
+    length = 0 if first else len(measure(answer))
+    if not first and length <= max_chars:
         return answer
     parts = Parts(msgspec.to_builtins(answer.result))
     end = max(first, parts.rows)
-    whole = _cut(answer, parts, result, first, end)
-    if len(measure(whole)) <= max_chars or end == first:
-        return whole
+    if first or end == first:
+        whole = _cut(answer, parts, result, first, end)
+        length = len(measure(whole))
+        if length <= max_chars or end == first:
+            return whole
     best = _cut(answer, parts, result, first, first + 1)
+    shortest = len(measure(best))
     for slimmer in _SLIMMER:
-        if len(measure(best)) <= max_chars:
+        if shortest <= max_chars:
             break
         answer = slimmer(answer)
         best = _cut(answer, parts, result, first, first + 1)
-    low, high = first + 2, end
-    while low <= high:
-        middle = (low + high) // 2
-        part = _cut(answer, parts, result, first, middle)
-        if len(measure(part)) <= max_chars:
-            best, low = part, middle + 1
-        else:
-            high = middle - 1
+        shortest = len(measure(best))
+    if shortest > max_chars:
+        return best
+
+    def fits(rows: int) -> int:
+        nonlocal best
+        part = _cut(answer, parts, result, first, first + rows)
+        if (found := len(measure(part))) <= max_chars:
+            best = part
+        return found
+
+    _most(1, shortest, end - first, length, max_chars, fits)
     return best
+
+
+def _most(low: int, low_chars: int, high: int, high_chars: int, max_chars: int, chars: Callable[[int], int]) -> None:
+    """Asks for the length of ever more fitting numbers of rows, until the largest that fits was one of them.
+
+    Rows are much alike, so a straight line between a number that fits and one that does not says about where to look; where it errs to
+    the same side twice, the middle is next.
+
+    Args:
+        low, high: a number that fits, and one that does not. chars: the length of so many rows.
+    """
+    sides: list[bool] = []
+    while high - low > 1:
+        guess = low + (max_chars - low_chars) * (high - low) // max(1, high_chars - low_chars)
+        if len(sides) > 1 and sides[-1] == sides[-2]:
+            guess, sides = (guess + (2 if sides[-1] else -2)) if high - low > _NEAR else (low + high) // 2, []
+        guess = min(max(guess, low + 1), high - 1)
+        found = chars(guess)
+        sides.append(found <= max_chars)
+        if found <= max_chars:
+            low, low_chars = guess, found
+        else:
+            high, high_chars = guess, found
 
 
 def row_of(answer: Answer[Any]) -> int:
@@ -127,6 +158,7 @@ def _with_codes(answer: Answer[Any]) -> Answer[Any]:
     return msgspec.structs.replace(slim, query={key: value for key, value in answer.query.items() if key == "cursor"})
 
 
+_NEAR = 8
 _SLIMMER = (_with_few_paths, _with_short_reasons, _with_codes)
 """What is left out around the rows before a row is, step by step."""
 

@@ -286,6 +286,7 @@ def call(
     if served is not None:
         arguments = served.checked(index.root if index else find_root(home), index, declared.name, arguments)
     _require_unicode(name, arguments)
+    arguments = _of_others(declared, arguments)
     cursor = _cursor(declared, arguments)
     own = {key: value for key, value in arguments.items() if key != "cursor"} | ({"cursor": cursor.own} if cursor.own else {})
     try:
@@ -328,6 +329,27 @@ def call(
         applied=_applied(answer.result) if declared.applies else msgspec.UNSET,
         quoted=msgspec.UNSET if declared.own_words else [*QUOTED, *(["beside"] if answer.beside else [])],
     )
+
+
+def _of_others(declared: Tool, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The arguments without what other products' tools of the name take besides, and say what ours say otherwise or know by themselves.
+
+    A file's language is known, `character` is `column`, and without `apply` everything is a dry run. Anything else stays, and is refused.
+    """
+    fields = declared.parameters.__struct_fields__
+    kept = dict(arguments)
+    if "file_path" in fields and "language_id" not in fields and isinstance(kept.get("language_id"), str):
+        del kept["language_id"]
+    if "column" in fields and "column" not in kept and "character" in kept and "character" not in fields:
+        kept["column"] = kept.pop("character")
+    if (
+        "apply" in fields
+        and "dry_run" not in fields
+        and isinstance(kept.get("dry_run"), bool)
+        and not (kept["dry_run"] and kept.get("apply"))
+    ):
+        del kept["dry_run"]
+    return kept
 
 
 def _usable(index: Index | None, declared: Tool, name: str, home: Path) -> Index:

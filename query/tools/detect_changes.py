@@ -18,6 +18,7 @@ from query.surface.registry import tool
 
 _SHOWN_SITES = 5
 _SHOWN_TESTS = 10
+_MANY_TESTS = 30
 
 
 class DetectChanges(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -34,6 +35,7 @@ class DetectChanges(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
         False
     )
     test_depth: Annotated[int, msgspec.Meta(ge=1, le=20, description="how many calls away a test may be")] = TEST_DEPTH
+    tests: Annotated[Literal["likely", "all"], msgspec.Meta(description="likely: of many tests those to run where not all are")] = "likely"
     limit: Annotated[int, msgspec.Meta(ge=1, le=5_000, description="entries shown of each list")] = 100
     cursor: Annotated[str, msgspec.Meta(description="next_cursor of the previous answer; it continues every list")] = ""
 
@@ -50,7 +52,10 @@ class NonTestCaller(msgspec.Struct, kw_only=True, omit_defaults=True):
 
 
 class Changes(msgspec.Struct, kw_only=True):
-    """What changed, ranked: the first symbols are those to read. `level` is the worst; `base` says where the old side's facts are from."""
+    """What changed, ranked: the first symbols are those to read. `level` is the worst; `base` says where the old side's facts are from.
+
+    tests: of more than 30 the likely ones, unless all are asked for; `totals` counts all.
+    """
 
     compared: str
     scope: str
@@ -94,6 +99,9 @@ def _text(answer: Answer[Changes], style: Style) -> Iterator[str]:
         for test in found.tests if style.compact else found.tests[:_SHOWN_TESTS]:
             via = "" if test.via == only else f", via {test.via}"
             yield f"  {style.path(test.selector)}  {style.dim(f'distance {test.distance}{via}')}"
+        if answer.query.get("tests_left_out"):
+            others = totals.tests - totals.likely_tests
+            yield f"  {style.dim(f'and {others} that are less likely to: tests all')}"
 
 
 @tool(
@@ -101,7 +109,7 @@ def _text(answer: Answer[Changes], style: Style) -> Iterator[str]:
     parameters=DetectChanges,
     result=Changes,
     positional="",
-    seldom="head make_base test_depth",
+    seldom="head make_base test_depth tests",
     example="changes --base main",
     task="impact",
     hint="git diff what did I break pull request review risk affected tests commit staged",
@@ -118,7 +126,10 @@ def TOOL(context: Context, ask: DetectChanges) -> Answer[Changes]:
     offset = offset_of(ask.cursor)
     page = slice(offset, offset + ask.limit)
     callers = _callers(found)
-    longest = max(map(len, (found.symbols, callers, found.tests, found.files)))
+    likely = [test for test in found.tests if test.likely]
+    only_likely = ask.tests == "likely" and len(found.tests) > _MANY_TESTS and 0 < len(likely) < len(found.tests)
+    tests = likely if only_likely else found.tests
+    longest = max(map(len, (found.symbols, callers, tests, found.files)))
     return context.answer(
         ask,
         Changes(
@@ -128,13 +139,14 @@ def TOOL(context: Context, ask: DetectChanges) -> Answer[Changes]:
             changed_files=[item.path for item in found.files[page]],
             changed_symbols=found.symbols[page],
             non_test_callers=callers[page],
-            tests=found.tests[page],
+            tests=tests[page],
             files=found.files[page],
             totals=found.totals,
             base=found.base,
         ),
         page_of(offset, ask.limit, longest).within(len(found.symbols)),
         found.completeness,
+        more={"tests_left_out": len(found.tests) - len(likely)} if only_likely else {},
         beside=(without_installed if found.files else left_aside)(index.root, found.compared),
     )
 

@@ -34,7 +34,7 @@ class FindSymbol(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     match: Annotated[
         Match,
         msgspec.Meta(
-            description="auto: exact, else prefix, substring, fuzzy; several words: words, which are parts of names, words of documentation"
+            description="auto: exact in any case, else prefix, substring, fuzzy; several words: words, parts of names, words of documentation"
         ),
     ] = "auto"
     kind: Annotated[list[str], msgspec.Meta(description="only these kinds, e.g. class, function, method, EnumMember")] = []
@@ -155,6 +155,7 @@ def TOOL(context: Context, ask: FindSymbol) -> Answer[list[FoundSymbol]]:
         external=ask.external,
         offset=offset_of(ask.cursor) if ask.cursor else ask.offset,
         limit=ask.limit,
+        own_case=ask.match == "exact",
     )
     matches, used = Matches([], 0), attempts[0] if attempts else "all"
     for loose in (False, True) if "." in dotted(ask.query) else (False,):
