@@ -35,6 +35,7 @@ BASH = Language(
     ),
     comments=("#",),
     lookups=(Lookup(call="=", use=NameUse.LINKED),),  # what a variable holds is run by `"$variable"`
+    runs_texts=frozenset({"bash", "sh", "dash", "ksh", "zsh", "su", "busybox", "ash"}),
     runs_words=frozenset(
         {
             *("builtin", "command", "coproc", "doas", "env", "exec", "flock", "nice", "nohup", "parallel", "retry", "run"),

@@ -67,7 +67,6 @@ _COMMAND = re.compile(rf"(?:^|[;&|({{`!\n]|{_BEFORE})[ \t]*(?:\w+=\S*[ \t]+)*(?!
 _SUBSTITUTION = re.compile(rf"(?:\$\(|`)[ \t]*({_MADE})")
 _EXPANSION = re.compile(r"\$\{?\w+\}?|\$\{[^{}\s]*\}")
 _LAST = re.compile(rf"(?:\A|[:=])\s*({_MADE})")
-_SHELLS = frozenset({"bash", "sh", "dash", "ksh", "zsh", "su", "busybox", "ash"})
 _ASKING = frozenset({"type", "command", "declare", "typeset", "which", "hash", "unset", "export"})
 _PROMPTS = re.compile(r"PROMPT_COMMAND|PS[0-4]|BASH_ENV|ENV|debian_chroot")
 _WITH_FUNCTION = frozenset({"-F", "-C"})
@@ -77,14 +76,16 @@ _LITERALS = ("word", "string", "raw_string", "concatenation", "ansi_c_string", "
 def words_of(language: str, path: str, source: bytes) -> Words:
     """Of one file, by position, each once."""
     grammar = grammar_of(language, path)
-    return _Reader(record_of(language).runs_words).read(grammar.parser.parse(grammar.rewritten(source)).root_node)
+    record = record_of(language)
+    return _Reader(record.runs_words, record.runs_texts).read(grammar.parser.parse(grammar.rewritten(source)).root_node)
 
 
 class _Reader:
     """Walks over one tree."""
 
-    def __init__(self, runners: frozenset[str]) -> None:
-        self._runners = runners
+    def __init__(self, runners: frozenset[str], shells: frozenset[str]) -> None:
+        """`runners`: commands that run the words which they are given. `shells`: those that are given a text, or read one."""
+        self._runners, self._shells = runners, shells
         self._variables: set[tuple[int, str]] = set()
         self._flows: set[tuple[int, str, str]] = set()
         self._given: set[tuple[int, str, str]] = set()
@@ -104,7 +105,7 @@ class _Reader:
                 case "for_statement":
                     found.update(self._of_loop(node))
                 case "redirected_statement":
-                    found.update(_of_redirection(node))
+                    found.update(_of_redirection(node, self._shells))
                 case "expansion":
                     found.update(_of_default(node))
                 case "raw_string":
@@ -136,9 +137,9 @@ class _Reader:
             yield _spoken(name, first, Way.RUN, "")
         given = [child for child in node.children_by_field_name("argument") if child.type in _LITERALS]
         texts = [_literal(part) or "" for part in given]
-        if command in ("eval", "trap", "coproc") or command in _SHELLS:
-            yield from _of_text_runner(command, given, texts)
-        if command in _TEXT_RUNNERS or command in _SHELLS:
+        if command in ("eval", "trap", "coproc") or command in self._shells:
+            yield from _of_text_runner(command, given, texts, is_shell=command in self._shells)
+        if command in _TEXT_RUNNERS or command in self._shells:
             for part in given:
                 self._runs_text(part)
         started = _started(given, texts) if command in self._runners else []
@@ -214,8 +215,8 @@ def _of_default(node: Any) -> Iterator[Spoken]:
         yield from (_spoken(part, part, Way.HELD, name) for part in parts)
 
 
-def _of_text_runner(command: str, given: Sequence[Any], texts: Sequence[str]) -> Iterator[Spoken]:
-    if command in _SHELLS:
+def _of_text_runner(command: str, given: Sequence[Any], texts: Sequence[str], *, is_shell: bool) -> Iterator[Spoken]:
+    if is_shell:
         flags = [number for number, text in enumerate(texts) if re.fullmatch(r"-\w*c", text)]
         given = given[flags[0] + 1 : flags[0] + 2] if flags else []
     elif command == "trap":
@@ -224,14 +225,14 @@ def _of_text_runner(command: str, given: Sequence[Any], texts: Sequence[str]) ->
         yield from _of_text(part, _COMMAND, command)
 
 
-def _of_redirection(node: Any) -> Iterator[Spoken]:
+def _of_redirection(node: Any, shells: frozenset[str]) -> Iterator[Spoken]:
     """What a shell reads as its text, and what a here-document without expansion keeps for one."""
     body = node.child_by_field_name("body")
     name = body.child_by_field_name("name") if body is not None and body.type == "command" else None
     command = name.text.decode("utf-8", "replace") if name is not None else ""
     for redirect in node.named_children:
         for text in redirect.named_children if redirect.type == "heredoc_redirect" else ():
-            if text.type == "heredoc_body" and command in _SHELLS:
+            if text.type == "heredoc_body" and command in shells:
                 yield from _of_text(text, _COMMAND, command)
 
 
