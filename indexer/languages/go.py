@@ -21,8 +21,10 @@ GO = Language(
         blank="_",
         rebinds=True,
     ),
-    lookups=tuple(Lookup(call=call, use=NameUse.MEMBER) for call in ("MethodByName", "FieldByName", "{{"))
-    + (Lookup(call="Lookup", use=NameUse.LINKED),),
+    lookups=(
+        *(Lookup(call=call, use=NameUse.MEMBER) for call in ("MethodByName", "FieldByName", "{{")),
+        Lookup(call="Lookup", use=NameUse.LINKED),
+    ),
     imports_folders=True,
     imports_files=False,
     spreads=True,

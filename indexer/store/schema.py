@@ -32,7 +32,8 @@ CONTENT_VERSION: what the same source means; a change makes indexes want a rebui
                    comments; JavaScript: accessors and copies of objects; C, C++: parameters of prototypes
    18  2026-11-26  names of arguments, keys of objects, lists of names, declared variables; properties that assignments make;
                     C, C++: what the texts of macros name; Python: names in class bodies that are read before they are bound
-   19  2026-11-28  names in texts that Rust formats, fields in its patterns; names that are put together; what linkers and generators are told
+   19  2026-11-28  names in texts that Rust formats, fields in its patterns; names that are put together;
+                   what linkers and generators are told
 """
 
 from __future__ import annotations
