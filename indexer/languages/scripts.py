@@ -18,6 +18,7 @@ BASH = Language(
         line_comment="#",
         rewrite="rewrite_bash",
     ),
+    texts=("commands",),
     comments=("#",),
     lookups=(Lookup(call="=", use=NameUse.LINKED),),  # what a variable holds is run by `"$variable"`
 )

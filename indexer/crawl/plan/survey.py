@@ -264,7 +264,7 @@ def _words_beside(path: str, language: str, content: bytes) -> tuple[int, ...]:
     """Words in those parts of a document that are not read: markup, doctests, texts of macros, commands."""
     if form_of(path) == COMPONENT:
         return unread.words_of(path, rest_of(path, content))
-    found = unread.words_of_texts(path, language, content)
+    found = unread.words_of_texts(path, record_of(language).texts, content)
     if record_of(language).preprocessed:
         found += unread.words_of_macros(content)
     elif language == PYTHON.name:
