@@ -7,7 +7,7 @@ no other file may name: a variable that Go does not export, a function of anothe
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 
 _NAME = rb"[A-Za-z_\x80-\xff][\w\x80-\xff]*"
 
@@ -72,18 +72,16 @@ _GENERATED = re.compile(rb"^//go:generate[ \t]+([^\n]*)", re.MULTILINE)
 _VALUE = re.compile(rb"--?\w+[= ]([A-Za-z_][\w,]*)(?=\s|$)|(?<=\s)([A-Z][\w,]*)(?=\s|$)")
 _LINKED_METHOD = re.compile(rb"^//go:linkname[ \t]+\w+[ \t]+[^\s()]*\.\(?\*?(\w+)\)?\.(\w+)[ \t]*$", re.MULTILINE)
 _CGO = re.compile(rb"^(?://)?[ \t]*#cgo[^\n]*", re.MULTILINE)
-_STRING_OF_RUST = re.compile(rb'r#*"(.*?)"#*|"((?:[^"\\]|\\.)*)"', re.DOTALL)
+_STRING = re.compile(rb'r#*"(.*?)"#*|"((?:[^"\\]|\\.)*)"', re.DOTALL)
 _CALLED = re.compile(rb"(?<![\w\x80-\xff!])(%b)(?=[ \t]*\()" % _NAME)
 
 
-def words_in_source(path: str, language: str, content: bytes) -> set[bytes]:
-    """What commands, assembler and programs in the texts of a source name."""
-    if language in _BY_LANGUAGE:
-        return set(_BY_LANGUAGE[language](path, content))
-    return set()
+def words_in_source(path: str, kinds: Collection[str], content: bytes) -> set[bytes]:
+    """What commands, assembler and programs in the texts of a source name. `kinds`: as `texts` in a language's record has them."""
+    return {word for kind in kinds if kind in _BY_KIND for word in _BY_KIND[kind](path, content)}
 
 
-def _in_c(_path: str, content: bytes) -> Iterator[bytes]:
+def _of_assembler(_path: str, content: bytes) -> Iterator[bytes]:
     if b"asm" in content:
         for text in _INLINE.findall(content):
             yield from _IN_ASSEMBLER.findall(text.replace(b'"', b" ").replace(b"\\n", b" ").replace(b"\\t", b" "))
@@ -91,7 +89,7 @@ def _in_c(_path: str, content: bytes) -> Iterator[bytes]:
         yield from _RESOLVED.findall(content)
 
 
-def _in_go(_path: str, content: bytes) -> Iterator[bytes]:
+def _of_comments(_path: str, content: bytes) -> Iterator[bytes]:
     if b"go:generate" in content:
         for command in _GENERATED.findall(content):
             yield from (word for groups in _VALUE.findall(command) for value in groups for word in value.split(b",") if word)
@@ -101,18 +99,17 @@ def _in_go(_path: str, content: bytes) -> Iterator[bytes]:
         yield from words_of_commands(b"\n".join(_CGO.findall(content)))
 
 
-def _in_rust(path: str, content: bytes) -> Iterator[bytes]:
+def _of_script(path: str, content: bytes) -> Iterator[bytes]:
     """A build script writes a program, which the crate includes."""
     if path.rpartition("/")[2] == "build.rs":
-        texts = b"\n".join(part for groups in _STRING_OF_RUST.findall(content) for part in groups)
+        texts = b"\n".join(part for groups in _STRING.findall(content) for part in groups)
         yield from (b"!%b" % name for name in _CALLED.findall(texts))
         yield from words_of_commands(content)
 
 
-_BY_LANGUAGE = {
-    "c": _in_c,
-    "cpp": _in_c,
-    "go": _in_go,
-    "rust": _in_rust,
-    "bash": lambda _path, content: words_of_commands(content),
+_BY_KIND: dict[str, Callable[[str, bytes], Iterable[bytes]]] = {
+    "assembler": _of_assembler,
+    "comments": _of_comments,
+    "script": _of_script,
+    "commands": lambda _path, content: words_of_commands(content),
 }

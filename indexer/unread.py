@@ -12,7 +12,7 @@ from __future__ import annotations
 import functools
 import re
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from fnmatch import translate
 from pathlib import Path
 from typing import Literal
@@ -75,9 +75,9 @@ def words_of(path: str, content: bytes) -> tuple[int, ...]:
     return _digests(found)
 
 
-def words_of_texts(path: str, language: str, content: bytes) -> tuple[int, ...]:
-    """The same for those parts of a source that are no code of its language: commands, assembler, markup, programs in texts."""
-    return _digests(linking.words_in_source(path, language, content) | _of_markup(language, content))
+def words_of_texts(path: str, kinds: Collection[str], content: bytes) -> tuple[int, ...]:
+    """The same for those parts of a source that are no code of its language. `kinds`: as `texts` in a language's record has them."""
+    return _digests(linking.words_in_source(path, kinds, content) | _of_markup(kinds, content))
 
 
 def words_of_manifest(content: bytes) -> tuple[int, ...]:
@@ -85,26 +85,23 @@ def words_of_manifest(content: bytes) -> tuple[int, ...]:
     return _digests(linking.words_of_commands(content))
 
 
-_MARKUP_OF = {"typescript": b"@Component", "javascript": b"@Component", "python": b"emplate"}
-"""Without this word in it a source holds no template in a text."""
 _IN_COMPONENT = re.compile(rb"\btemplate\s*:\s*`([^`]*)`")
 _OF_JINJA = re.compile(rb"\{\{([^{}\n]*)\}\}|\{%([^{}\n]*)%\}")
 _FORMATTED = re.compile(rb"(?<![\w'\"])(?:\"((?:[^\"\\\n]|\\.)*)\"|'((?:[^'\\\n]|\\.)*)')\.format(?:_map)?\(")
 _FIELD = re.compile(rb"\{\w*((?:\.[A-Za-z_]\w*)+)[^{}]*\}")
 
 
-def _of_markup(language: str, content: bytes) -> set[bytes]:
+def _of_markup(kinds: Collection[str], content: bytes) -> set[bytes]:
     """What templates in texts of a source name."""
     found: set[bytes] = set()
-    if language == "python":
+    if "component" in kinds and b"@Component" in content:
+        for text in _IN_COMPONENT.findall(content):
+            found.update(word for part in _parts(_EVALUATED, text) for word in _WORD.findall(part))
+    if "template" in kinds:
         for fields in _FIELD.findall(b"\n".join(_parts(_FORMATTED, content))) if b".format" in content else ():
             found.update(_WORD.findall(fields))
-    if language not in _MARKUP_OF or _MARKUP_OF[language] not in content:
-        return found
-    if language == "python":
-        return found | _code(b"\n".join(_parts(_OF_JINJA, content)))
-    for text in _IN_COMPONENT.findall(content):
-        found.update(word for part in _parts(_EVALUATED, text) for word in _WORD.findall(part))
+        if b"emplate" in content:
+            found |= _code(b"\n".join(_parts(_OF_JINJA, content)))
     return found
 
 

@@ -92,6 +92,7 @@ C = Language(
         Lookup(call=call, use=NameUse.LINKED, argument=1) for call in ("dlsym", "GetProcAddress", "lt_dlsym", "SDL_LoadFunction")
     ),
     calls_c=r"(?m)^(?!\s*(?:return|else|typedef|static)\b)\s*(?:extern\s+)?(?:const\s+)?[A-Za-z_]\w*(?:\s+[A-Za-z_]\w*)*[\s*]+NAME\s*\([^;{}()]*\)\s*;",
+    texts=("assembler",),
     file_imports="include",
     is_included=True,
     bodies_elsewhere=True,

@@ -115,6 +115,7 @@ TYPESCRIPT = Language(
     modules_are_values=True,
     hands_objects_to=ECMASCRIPT_HANDS,
     keeps_no_object=ECMASCRIPT_KEEPS_NONE,
+    texts=("component",),
     looks_at_modules=frozenset({"spyOn", "stub", "mock", "replace", "keys", "getOwnPropertyNames"}),
     binds_late=True,
     hooks=ECMASCRIPT_HOOKS,

@@ -30,6 +30,7 @@ GO = Language(
     imports_files=False,
     spreads=True,
     manager="go",
+    texts=("comments",),
     declared_only=True,
     calls_c=r"\bC\.NAME\b",
     builds_choose_files=True,

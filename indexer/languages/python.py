@@ -130,6 +130,7 @@ PYTHON = Language(
     has_environment=True,
     refreshes_by_name=True,
     is_compiled=False,
+    texts=("template",),
     looks_up_names=True,
     satisfies="protocol",
     fields_by_assignment=True,

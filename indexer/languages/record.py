@@ -161,6 +161,8 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     refreshes_by_name: its rules are known well enough to say which documents an edit concerns.
     builds_choose_files: several files of a folder may define the same, and a build takes one of them.
     imports_hosts: what is imported may begin with the name of a host, whose dots separate nothing.
+    texts: what stands in texts of a source that is no code of its language, and is read for names: "assembler" of C, what "comments" tell a
+        generator or a linker, the "script" of a build, "commands" of a shell, the markup of a "component", a "template" in a string.
     calls_c: a regex over a source that has in it what another language defines by names of C, NAME for the name; empty: it has none.
     looks_up_names: code finds members and modules by strings, as `getattr` does.
     is_compiled: a use that does not fit its declaration is an error before anything runs.
@@ -273,6 +275,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     refreshes_by_name: bool = False
     builds_choose_files: bool = False
     imports_hosts: bool = False
+    texts: tuple[Literal["assembler", "comments", "script", "commands", "component", "template"], ...] = ()
     calls_c: str = ""
     looks_up_names: bool = False
     is_compiled: bool = True

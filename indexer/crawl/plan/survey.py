@@ -269,7 +269,7 @@ def _words_beside(path: str, language: str, content: bytes) -> tuple[int, ...]:
         return tuple(sorted(found | set(unread.words_of(path, rest_of(path, content)))))
     if unread.rule_of(path).reads == "expressions":  # a template whose markup no server reads
         found |= set(unread.words_of(path, content))
-    found |= set(unread.words_of_texts(path, language, content))
+    found |= set(unread.words_of_texts(path, record_of(language).texts, content))
     if record_of(language).preprocessed:
         found |= set(unread.words_of_macros(content))
     elif language == PYTHON.name:

@@ -66,7 +66,8 @@ _CALLED = """
     WHERE has_role(r.roles, 'call', 'read') AND NOT has_role(r.roles, 'definition', 'mention')
 """
 _MEANT = """
-    SELECT o.line, o.col, s.sym_id IS NULL OR has_flag(s.flags, 'external'), coalesce(split_part(s.moniker, ' ', 3), ''), has_role(o.roles, 'definition')
+    SELECT o.line, o.col, s.sym_id IS NULL OR has_flag(s.flags, 'external'), coalesce(split_part(s.moniker, ' ', 3), ''),
+           has_role(o.roles, 'definition')
     FROM occ o JOIN document d USING (doc_id) LEFT JOIN symbol s ON s.sym_id = o.sym_id WHERE d.path = $path AND o.name = $name
 """
 
