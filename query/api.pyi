@@ -484,7 +484,7 @@ def find_symbol(
 
     Args:
         query: name, dotted name, or words of plain language; empty lists all
-        match: auto: exact in any case, else prefix, substring, fuzzy; several words: words, parts of names, words of documentation
+        match: auto: exact in any case, else prefix, substring, fuzzy; several words: words, of names and documentation
         kind: only these kinds, e.g. class, function, method, EnumMember
         path: only documents that match this glob
         language: only this language

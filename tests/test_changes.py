@@ -19,6 +19,7 @@ from support import crawl_with_ty, write_tree
 
 from indexer.errors import UsageError
 from query.answers.style import Style
+from query.changes import selection
 from query.changes.diff import without_installed
 from query.changes.review import Review
 from query.facts.index import Index, open_index
@@ -883,3 +884,33 @@ def test_an_index_whose_text_is_gone_says_that_numbers_were_not_compared(small: 
     with open_index(small) as index:
         answer = call(index, "diff_index", {})
     assert [reason.code for reason in answer.completeness.reasons] == ["text_not_here"]
+
+
+def test_of_many_tests_those_are_told_that_are_likely_to_notice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And how many the others are; all of them when they are asked for."""
+    near = "".join(f"def test_near_{number}() -> None:\n    assert price({number}) == {number}\n\n\n" for number in range(3))
+    far = "".join(f"def test_far_{number}() -> None:\n    assert shop({number}) == {number}\n\n\n" for number in range(40))
+    monkeypatch.setattr(selection, "LIKELY_AT_LEAST", 3)
+    monkeypatch.setattr(selection, "LIKELY_SHARE", 0.5)
+    write_tree(
+        tmp_path,
+        {
+            "kit.py": "def price(n: int) -> int:\n    return n\n\n\ndef mid(n: int) -> int:\n    return price(n)\n\n\n"
+            "def shop(n: int) -> int:\n    return mid(n)\n",
+            "tests/test_near.py": f"from kit import price\n\n\n{near}",
+            "tests/test_far.py": f"from kit import shop\n\n\n{far}",
+            "pyproject.toml": "",
+        },
+    )
+    git(tmp_path, "init", "-q")
+    commit(tmp_path, "all")
+    crawl_with_ty(tmp_path, jobs=1)
+    (tmp_path / "kit.py").write_text((tmp_path / "kit.py").read_text().replace("return n\n", "return n + 0\n", 1))
+    with open_index(tmp_path) as index:
+        few = call(index, "detect_changes", {})
+        every = call(index, "detect_changes", {"tests": "all"})
+    assert (few.result.totals.tests, len(every.result.tests)) == (43, 43)
+    assert {item.name for item in few.result.tests} == {item.name for item in every.result.tests if item.likely}
+    assert 3 <= len(few.result.tests) == few.result.totals.likely_tests < 43
+    told = to_text(few, Style(compact=True))
+    assert f"and {43 - few.result.totals.likely_tests} that are less likely to: tests all" in told

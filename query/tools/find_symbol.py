@@ -34,7 +34,7 @@ class FindSymbol(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     match: Annotated[
         Match,
         msgspec.Meta(
-            description="auto: exact in any case, else prefix, substring, fuzzy; several words: words, parts of names, words of documentation"
+            description="auto: exact in any case, else prefix, substring, fuzzy; several words: words, of names and documentation"
         ),
     ] = "auto"
     kind: Annotated[list[str], msgspec.Meta(description="only these kinds, e.g. class, function, method, EnumMember")] = []
