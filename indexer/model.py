@@ -327,8 +327,7 @@ class Handed:
 
     CALLEE = 0
     ARGUMENT = 1  # by place: this and the number before it
-    BY_PLACE, BY_NAME, ALL, ALL_NAMED = 0, 1_001, 1_002, 1_003
-    """Parameters; ALL and ALL_NAMED are `*a` and `**a` of calls and collections, too."""
+    BY_PLACE, BY_NAME, ALL, ALL_NAMED = 0, 1_001, 1_002, 1_003  # parameters; the last two are also `*a`, `**a` of calls and collections
     KEYWORD = 1_004  # with `key`
     TOLD = 1_005  # the constant that says what the call is about
     AS_KEY, NAMED = 1_006, 1_007  # of a mapping; the name of a property, or of an argument, which is no value
@@ -336,7 +335,7 @@ class Handed:
     BASE = 1_200  # and up
     RESULT, METACLASS = 1_300, 1_301  # of a function: a class that its annotation declares the result to be of; of a class
     OWN_RESULT = 1_302  # of a method: `Self`, or the type variable that its first parameter is declared to be of
-    EVERY = 1_303  # a parameter that nobody declares, which has all that a function is given: `arguments` of ECMAScript
+    EVERY = 1_303  # a parameter that nobody declares, of all that a function is given: `arguments`
 
 
 class Via(IntEnum):

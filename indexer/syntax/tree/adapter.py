@@ -21,6 +21,7 @@ from indexer.syntax.tree.damage import deep_offset
 from indexer.syntax.tree.formats import named_in_formats
 from indexer.syntax.tree.grammars import LoadedGrammar
 from indexer.syntax.tree.imports import named_imports
+from indexer.syntax.tree.lookup import certain, of_module
 from indexer.syntax.tree.markup import ELSEWHERE, VALUE, markup_in
 from indexer.syntax.tree.modules import ModuleNames
 from indexer.syntax.tree.operations import receivers
@@ -30,8 +31,6 @@ from indexer.syntax.tree.scopes import (
     CALLABLES,
     CLASS_LIKE,
     FUNCTION,
-    IMPL,
-    MAX_NESTING,
     VARIABLES,
     Entry,
     Group,
@@ -373,7 +372,7 @@ class Adapter:
                 call = bits & CALL and not sure_callee
                 if bits & CONFINED and group.entries[0].kind in VARIABLES:  # nobody asks where its value goes
                     all_roles[-1] = bits & ~CONFINED
-            elif start in self.in_texts and (group := self._in_module(name, scope)) is not None:
+            elif start in self.in_texts and (group := of_module(name, scope)) is not None:
                 call = 0
             else:
                 group, call = None, 0
@@ -471,46 +470,6 @@ class Adapter:
             self._names = Counter(entry.name for entry in self.sweep.entries)
         return group.entries[0].start if self._names[name] == 1 else -1
 
-    def _in_module(self, name: str, scope: Scope | None) -> Group | None:
-        """What a text that is formatted means by a name of no function around it: a constant of the module, which servers may not tell."""
-        at = scope
-        while at is not None and at.local:
-            at = at.parent
-        group = at.names.get(name) if at is not None else None
-        return group if group is not None and group.entries[0].kind in VARIABLES else None
-
     def look_up(self, name: str, start: int, scope: Scope) -> tuple[Group, bool] | None:
-        """The local variable or function that a name certainly means here, and whether a call of it runs that very function.
-
-        Only names of functions' own scopes are certain: whatever lies outside may be changed by another file, by inheritance or
-        by a macro.
-        """
-        rules = self.rules
-        if name in self.symbols.macros:
-            return None
-        at: Scope | None = scope
-        for _ in range(MAX_NESTING):
-            if at is None or not at.local:
-                return None
-            if name in at.names:
-                group = at.names[name]
-                if group is None:
-                    return None
-                first = group.entries[0]
-                if first.declared or (len(group.entries) > 1 and not rules.rebinds):
-                    return None
-                if first.draft.kind == "condition":  # where it holds depends on the flow of control
-                    return None
-                if first.kind in VARIABLES or first.kind == SymbolKind.FUNCTION:
-                    if first.draft.kind == "parameter":
-                        return group, False
-                    if rules.ordered and start < first.draft.end:
-                        return None
-                    if start < at.body_start:  # a parameter's default value does not see what the body declares
-                        return None
-                    return group, first.kind == SymbolKind.FUNCTION and first.draft.kind in ("function", "constant")
-                return None
-            if at.opaque or at.kind == IMPL:
-                return None
-            at = at.parent
-        return None
+        """See `lookup.certain`; what a macro may stand for is nothing certain."""
+        return None if name in self.symbols.macros else certain(name, start, scope, self.rules)
