@@ -5,6 +5,7 @@ Each operation takes a record of its own (a union by `operation`), and has a tex
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Annotated, Any
@@ -308,7 +309,7 @@ _LSP_SCHEMA = {
 }
 _SELECT = "select:"
 _OWN = frozenset(("lsp", "lsptool"))
-_SMALL = frozenset(["to", "go", "the", "a", "of", "for", "find", "where", "is", "by"])
+_SMALL = frozenset(re.findall(r"\w+", "to go the a of for find where is by"))
 _VOCABULARY = frozenset((
     "lsp", "language", "server", "protocol", "definition", "definitions", "references", "usages", "hover", "type", "documentation",
     "document", "workspace", "symbol", "symbols", "implementation", "implementations", "call", "calls", "hierarchy", "incoming", "outgoing",

@@ -197,6 +197,14 @@ def run_partial(solver: Solver, site: Site, number: int, value: int) -> None:
     solver.graph.put(callee, value)
 
 
+_MOST_PLACES = 20
+"""A function that gives `*rest` on with one more before it makes a longer one at each call: from here on it is any item."""
+
+
+def _item(place: int) -> str:
+    return f"i{place}" if place < _MOST_PLACES else ""
+
+
 def assign(solver: Solver, site: Site, signature: Signature, receiver: int | None) -> None:
     """Arguments to parameters; `receiver`: the value that the first one gets."""
     graph = solver.graph
@@ -207,14 +215,14 @@ def assign(solver: Solver, site: Site, signature: Signature, receiver: int | Non
     every = next((node for _, part, node in signature.parameters if part == Handed.EVERY), None)
     if every is not None:
         for place, source in enumerate(site.given):
-            graph.copy(source, solver.slot(solver.container(("rest", every)), f"i{place}"))
+            graph.copy(source, solver.slot(solver.container(("rest", every)), _item(place)))
         for place, source in site.spread:
             _spread(solver, source, place, [], every)
 
     def target(place: int) -> int | None:
         if place < len(by_place):
             return by_place[place]
-        return None if rest is None else solver.slot(solver.container(("rest", rest)), f"i{place - len(by_place)}")
+        return None if rest is None else solver.slot(solver.container(("rest", rest)), _item(place - len(by_place)))
 
     offset = 0
     if receiver is not None and signature.this >= 0:
@@ -248,7 +256,7 @@ def _spread(solver: Solver, source: int, start: int, by_place: list[int], rest: 
             if place < len(by_place):
                 graph.copy(node, by_place[place])
             elif rest is not None:
-                graph.copy(node, solver.slot(solver.container(("rest", rest)), f"i{place - len(by_place)}"))
+                graph.copy(node, solver.slot(solver.container(("rest", rest)), _item(place - len(by_place))))
         elif key == "":
             for taken in by_place[start:]:
                 graph.copy(node, taken)
