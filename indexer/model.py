@@ -334,8 +334,7 @@ class Handed:
     AS_KEY, NAMED = 1_006, 1_007  # of a mapping; the name of a property, or of an argument, which is no value
     DECORATOR = 1_100  # and up, as they are written
     BASE = 1_200  # and up
-    RESULT = 1_300  # of a function: a class that its annotation declares the result to be of
-    METACLASS = 1_301  # of a class
+    RESULT, METACLASS = 1_300, 1_301  # of a function: a class that its annotation declares the result to be of; of a class
     OWN_RESULT = 1_302  # of a method: `Self`, or the type variable that its first parameter is declared to be of
 
 
