@@ -308,7 +308,8 @@ _LSP_SCHEMA = {
 }
 _SELECT = "select:"
 _OWN = frozenset(("lsp", "lsptool"))
-_SMALL = frozenset("to go the a of for find where is by".split())
+_SMALL_WORDS = "to go the a of for find where is by"
+_SMALL = frozenset(_SMALL_WORDS.split())
 _VOCABULARY = frozenset((
     "lsp", "language", "server", "protocol", "definition", "definitions", "references", "usages", "hover", "type", "documentation",
     "document", "workspace", "symbol", "symbols", "implementation", "implementations", "call", "calls", "hierarchy", "incoming", "outgoing",
