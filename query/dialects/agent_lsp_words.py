@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from indexer.languages.python import PYTHON
+from indexer.servers.registry import language_of
 
 WHEN: Mapping[str, str] = {
     "start_lsp": "Not needed before other tools; use it to warm a server up, or to turn to another project that the client has as a root.",
@@ -78,10 +78,10 @@ WHEN: Mapping[str, str] = {
     "get_skill_phase": "Use it to see what is allowed now.",
 }
 
+_LANGUAGE = language_of("shop.py")
 _SAMPLES: Mapping[str, Any] = {
-    "file_path": "/repo/src/shop.py", "symbol_file": "/repo/src/shop.py", "changed_files": ["/repo/src/shop.py"],
-    "language_id": PYTHON.name, "language": PYTHON.name, "line": 42, "column": 9, "character": 9, "start_line": 42, "start_column": 1,
-    "end_line": 44, "end_column": 1,
+    "file_path": "/repo/src/shop.py", "symbol_file": "/repo/src/shop.py", "changed_files": ["/repo/src/shop.py"], "language_id": _LANGUAGE,
+    "language": _LANGUAGE, "line": 42, "column": 9, "character": 9, "start_line": 42, "start_column": 1, "end_line": 44, "end_column": 1,
     "root_dir": "/repo", "workspace_root": "/repo", "workspace_dir": "/repo", "path": "/other-repo", "consumer_roots": ["/other-repo"],
     "position_pattern": "def @@total(", "new_name": "sum_of", "query": "Basket", "symbol_path": "Basket.total", "symbol": "json.dumps",
     "old_text": "return 1", "new_text": "return 2", "new_body": "def total(self):\n    return 2", "code": "\n\ndef more():\n    return 3\n",

@@ -5,7 +5,6 @@ Each operation takes a record of its own (a union by `operation`), and has a tex
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Annotated, Any
@@ -309,7 +308,8 @@ _LSP_SCHEMA = {
 }
 _SELECT = "select:"
 _OWN = frozenset(("lsp", "lsptool"))
-_SMALL = frozenset(re.findall(r"\w+", "to go the a of for find where is by"))
+_SMALL_WORDS = "to go the a of for find where is by"
+_SMALL = frozenset(_SMALL_WORDS.split())
 _VOCABULARY = frozenset((
     "lsp", "language", "server", "protocol", "definition", "definitions", "references", "usages", "hover", "type", "documentation",
     "document", "workspace", "symbol", "symbols", "implementation", "implementations", "call", "calls", "hierarchy", "incoming", "outgoing",
