@@ -6,6 +6,9 @@ language's own library, may call any public member.
 
 from __future__ import annotations
 
+OWN_PACKAGES = frozenset({"stdlib", "std", "typescript", "@types/node"})
+"""Of the languages themselves, as monikers have them."""
+
 PYTHON_HANDS = (
     ("register_instance", ""),
     ("getmembers", ""),

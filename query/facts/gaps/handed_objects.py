@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from indexer.languages import record_of
+from indexer.languages.handing import OWN_PACKAGES
 from indexer.model import CALLABLE_KINDS, TYPE_KINDS, SymbolFlag, SymbolKind
 from indexer.text import utf16_to_index
 from query.answers.envelope import Reason
@@ -41,8 +42,6 @@ _MOST_LINES = 40
 """Below where a variable gets its value, in which it is looked for."""
 _MOST_PLACES = 400
 """Uses of one type that are looked at; who is used at more is no plugin."""
-_OWN_PACKAGES = frozenset({"stdlib", "std", "typescript", "@types/node"})
-"""Of the languages themselves, as monikers have them."""
 
 
 class _Member(NamedTuple):
@@ -197,7 +196,7 @@ def _is_library(index: Index, path: str, lines: Sequence[bytes], line: int, call
     packages: Collection[str] = {row[3] for row in here}
     if (beside := dict(rules.hands_objects_to).get(callee)) is not None:
         return _looks_up(beside, lines)
-    return callee not in rules.keeps_no_object and packages.isdisjoint(_OWN_PACKAGES) and callee not in rules.keywords
+    return callee not in rules.keeps_no_object and packages.isdisjoint(OWN_PACKAGES) and callee not in rules.keywords
 
 
 _NEAR = 2
