@@ -13,7 +13,7 @@ _NAME = rb"[A-Za-z_\x80-\xff][\w\x80-\xff]*"
 
 # ---- assembler
 
-_OF_GO = re.compile(rb"(^[ \t]*TEXT[ \t]+)?(?:[\w\x80-\xff./-]*?(\w+))?\xc2\xb7(\w+)", re.MULTILINE)
+_OF_GO = re.compile(rb"(\bTEXT[ \t]+)?(?<!\w)(\w*+)\xc2\xb7(\w++)")
 """Names of Go in assembler: after a middle dot, with the package before it where that is another."""
 _FROM_HEADER = re.compile(rb"\b(?:const_(\w+)|([A-Za-z]\w*?)__size\b|([A-Za-z]\w*?)_([A-Za-z]\w*))")
 """What `go_asm.h` calls constants, sizes of types, and fields."""
@@ -45,7 +45,7 @@ _RESOLVED = re.compile(rb"\bifunc(?:__)?\s*\(\s*\"(\w+)\"")
 
 # ---- commands
 
-_SET = re.compile(rb"-X[ =]['\"]?(?:[^\s'\"=]*?(\w+)|[^\s'\"=]*[})])\.(\w+)=")
+_SET = re.compile(rb"-X[ =]['\"]?(?:[^\s'\"=]{0,200}?(\w{1,100})|[^\s'\"=]{0,200}[})])\.(\w+)=")
 """`go build -ldflags "-X example.com/a/b.version=1"`: a variable gets another value."""
 _LINKED = re.compile(
     rb"--(?:wrap|undefined|entry|require-defined|defsym|export-dynamic-symbol|init|fini)[=, ](\w+)(?:=([A-Za-z_]\w*))?"
@@ -70,9 +70,9 @@ def words_of_commands(content: bytes) -> set[bytes]:
 
 _GENERATED = re.compile(rb"^//go:generate[ \t]+([^\n]*)", re.MULTILINE)
 _VALUE = re.compile(rb"--?\w+[= ]([A-Za-z_][\w,]*)(?=\s|$)|(?<=\s)([A-Z][\w,]*)(?=\s|$)")
-_LINKED_METHOD = re.compile(rb"^//go:linkname[ \t]+\w+[ \t]+[^\s()]*\.\(?\*?(\w+)\)?\.(\w+)[ \t]*$", re.MULTILINE)
+_LINKED_METHOD = re.compile(rb"^//go:linkname[ \t]+\w+[ \t]+[^\s()]{0,300}\.\(?\*?(\w+)\)?\.(\w+)[ \t]*$", re.MULTILINE)
 _CGO = re.compile(rb"^(?://)?[ \t]*#cgo[^\n]*", re.MULTILINE)
-_STRING = re.compile(rb'r#*"(.*?)"#*|"((?:[^"\\]|\\.)*)"', re.DOTALL)
+_STRING = re.compile(rb'\\.|r#*"(.*?)"#*|"((?:[^"\\]|\\.)*)"', re.DOTALL)
 _CALLED = re.compile(rb"(?<![\w\x80-\xff!])(%b)(?=[ \t]*\()" % _NAME)
 
 

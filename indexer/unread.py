@@ -87,8 +87,8 @@ def words_of_manifest(content: bytes) -> tuple[int, ...]:
 
 _IN_COMPONENT = re.compile(rb"\btemplate\s*:\s*`([^`]*)`")
 _OF_JINJA = re.compile(rb"\{\{([^{}\n]*)\}\}|\{%([^{}\n]*)%\}")
-_FORMATTED = re.compile(rb"(?<![\w'\"])(?:\"((?:[^\"\\\n]|\\.)*)\"|'((?:[^'\\\n]|\\.)*)')\.format(?:_map)?\(")
-_FIELD = re.compile(rb"\{\w*((?:\.[A-Za-z_]\w*)+)[^{}]*\}")
+_FORMATTED = re.compile(rb"(?<![\w'\"\\])(?:\"((?:[^\"\\\n]|\\.)*+)\"|'((?:[^'\\\n]|\\.)*+)')\.format(?:_map)?\(")
+_FIELD = re.compile(rb"\{\w*+((?:\.[A-Za-z_]\w*+)++)[^{}]*+\}")
 
 
 def _of_markup(kinds: Collection[str], content: bytes) -> set[bytes]:

@@ -40,6 +40,8 @@ _HANDED_NAME = r"(?P<callee>[\w$]+)\s*\((?:[^()]*,)?\s*(?:\w+\s*[=:]\s*)?[\[({{&
 _MOST_BEFORE = 300
 _MOST_LINES = 40
 """Below where a variable gets its value, in which it is looked for."""
+_LONGEST_LINE = 2_000
+"""Longer ones were written by a tool."""
 _MOST_PLACES = 400
 """Uses of one type that are looked at; who is used at more is no plugin."""
 
@@ -165,7 +167,7 @@ def _named(index: Index, sources: Sources, path: str, name: str, first: int, las
     handed_name = re.compile(_HANDED_NAME.format(name=rf"(?<![\w$.]){re.escape(name)}"))
     word = name.encode("utf-8", "surrogatepass")
     for line, text in enumerate(lines[first : last + 1] if lines is not None else (), first):
-        match = handed_name.search(text.decode("utf-8", "replace")) if word in text else None
+        match = handed_name.search(text.decode("utf-8", "replace")) if word in text and len(text) <= _LONGEST_LINE else None
         if match is not None and _is_library(index, path, lines or [], line, match["callee"]):
             yield path, line
 
@@ -174,7 +176,7 @@ def _without_name(index: Index, sources: Sources, path: str, scope: Scope) -> It
     """`register({ run() {} })`: the nearest brace above that is given to a call."""
     lines = sources.lines(path) or []
     for line in range(scope.line, max(-1, scope.line - _MOST_LINES), -1):
-        text = lines[line].decode("utf-8", "replace") if line < len(lines) else ""
+        text = lines[line].decode("utf-8", "replace") if line < len(lines) and len(lines[line]) <= _LONGEST_LINE else ""
         if match := re.search(r"(?P<callee>[\w$]+)\s*\((?:[^()]*,)?\s*\{\s*$", text):
             if _is_library(index, path, lines, line, match["callee"]):
                 yield path, line
