@@ -40,7 +40,9 @@ _IN_ASSEMBLER = re.compile(
     rb"(?:\b(?:call[lq]?|jmpq?|j[a-z]{1,3}|blx?|jal|tail|lea[lq]?|mov[lq]?|push[lq]?)|\.(?:symver|globl|global|weak|set|type|quad|long|word))"
     rb"[ \t]+[$*=#]?([A-Za-z_]\w+)"
 )
-_INLINE = re.compile(rb"\b(?:__)?asm(?:__)?\b(?:\s*(?:__)?(?:volatile|goto|inline)(?:__)?)*\s*\(((?:\s*(?:\"(?:[^\"\\]|\\.)*\"|\w+))+)")
+_INLINE = re.compile(
+    rb"\b(?:__)?asm(?:__)?\b(?:\s*+(?:__)?(?:volatile|goto|inline)(?:__)?)*+\s*+\(((?:\s*+(?:\"(?:[^\"\\]|\\.)*+\"|\w++))++)"
+)
 _RESOLVED = re.compile(rb"\bifunc(?:__)?\s*\(\s*\"(\w+)\"")
 
 # ---- commands

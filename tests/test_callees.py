@@ -21,7 +21,7 @@ OUTSIDE_OF_THE_PROMISE: dict[tuple[Direction, str], str] = {
         for file, cases in {
             "operations": "hash_in_set hash_dict index typed_list_element compare_lists list_contains dict_lookup repr_of_list map_str "
             "copies finalizer divmods fspath json_default",
-            "values": "post_init enum_missing singledispatch logging_like subclass_of_dict subclass_of_list_iter",
+            "values": "post_init enum_missing logging_like subclass_of_dict subclass_of_list_iter",
         }.items()
         for case in cases.split()
     },

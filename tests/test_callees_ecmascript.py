@@ -29,7 +29,7 @@ OUTSIDE_OF_THE_PROMISE: dict[tuple[Direction, str], str] = {
     **{
         ("outgoing", f"javascript_{case}"): why
         for why, cases in {
-            _LIBRARY: "new_target text_of_library to_json",
+            _LIBRARY: "new_target text_of_library",
             _PROXY: "proxy",
             _KEY: "text_made_key text_in",
             _ASSIGNED: "setter_over_assigned_field getter_over_assigned_field",

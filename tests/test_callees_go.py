@@ -17,10 +17,8 @@ pytestmark = pytest.mark.slow
 CASES: dict[str, Case] = cases_of(CORPORA / "callees_go")
 
 _LINKER = "what a function without a body is, a linker or an assembler says; the function is in the list"
-_BY_NUMBER = "reflection takes a method by its number, of a value of any type"
 OUTSIDE_OF_THE_PROMISE: dict[tuple[Direction, str], str] = {
     ("outgoing", "runs_linkname"): _LINKER,
-    ("incoming", "runs_reflect_method_number"): _BY_NUMBER,
 }
 """Cases in which an answer is complete without what ran, and why it does not promise that; a test fails where that changes.
 

@@ -30,6 +30,8 @@ from query.surface.registry import call
 
 CrawlWith = Callable[..., Crawl]
 
+pytestmark = pytest.mark.usefixtures("started_workers")  # the signal that ended one tells why
+
 _NO_PYTHON = "/* \n" * 20_000
 """Takes Python's grammar minutes: squares of the lines."""
 

@@ -28,7 +28,7 @@ from indexer.crawl.run import Crawl, crawl
 from indexer.errors import ServerMissing, UnsafeIndex
 from indexer.servers.registry import find_server
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("started_workers")]  # what a server sees of others is what it sees of a user's
 
 _LANDLOCKED = "landlock abi"
 

@@ -39,6 +39,8 @@ the schema too. `quoted` is explained once, in the instructions."""
 _NARROWING = ("path", "kind", "role", "tests", "direction", "evidence", "language", "depth", "limit")
 _CUT = "… (cut)"
 _NOT_LEAN = ("query", "provenance", "quoted")
+_WIDENING = ("detect_changes", "tests")
+"""Its tests are the likely ones, unless all are asked for."""
 
 EXACT = frozenset(("workspace_edit", "patch"))
 """Edits that are sent back to be made: their texts are not for reading, and must be what they are."""
@@ -97,7 +99,7 @@ def next_hint(tool: Tool, answer: Answer[Any]) -> str:
     ways: list[str] = []
     if answer.next_cursor is not None:
         ways.append(f'same call with cursor="{answer.next_cursor}"')
-    if narrower := [name for name in _NARROWING if name in fields]:
+    if narrower := [name for name in _NARROWING if name in fields and (tool.name, name) != _WIDENING]:
         ways.append(f"narrow by {', '.join(narrower)}")
     if answer.result_file:
         ways.append(f"all of it is in {answer.result_file}")

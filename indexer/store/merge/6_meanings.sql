@@ -145,11 +145,11 @@ DELETE FROM symbol_text WHERE sym_id IN (SELECT sym_id FROM phantom);
 -- Needs: phantom.
 UPDATE final_occ SET sym_id = p.instead_id FROM phantom p WHERE final_occ.sym_id = p.sym_id;
 -- `begin check(a, b);`, of words that the text's own names do not tell from a prototype: the macro is used there.
--- Needs: phantom.
+-- Needs: phantom_text.
 UPDATE final_occ SET roles = (role('read') + role('call'))::USMALLINT
 FROM phantom_text p JOIN symbol_text m ON m.sym_id = p.instead_id AND regexp_matches(m.signature, '^#\s*define\s+\w+\(')
 WHERE final_occ.doc_id = p.doc_id AND final_occ.line = p.line AND final_occ.col = p.col AND final_occ.sym_id = p.instead_id;
--- Needs: phantom.
+-- Needs: phantom_text.
 UPDATE final_occ SET encl_id = t.around_id FROM phantom_text t WHERE final_occ.encl_id = t.sym_id;
 -- Needs: phantom.
 UPDATE type_edge SET super_id = p.instead_id FROM phantom p WHERE type_edge.super_id = p.sym_id AND p.instead_id IS NOT NULL;

@@ -61,9 +61,9 @@ class Words(NamedTuple):
 
 _WORD = r"[\w.:+@-]+"
 _NAME = re.compile(_WORD)
-_MADE = r"(?:[\w.:+@-]|\$\{?\w+\}?|\$\{[^{}\s]*\})+"
+_MADE = r"(?:[\w.:+@-]|\$\{[^{}\s]*+\}|\$\{?\w++\}?)++"
 _BEFORE = r"\b(?:then|do|else|elif|if|while|until|time|exec|command|builtin|eval|sudo|env)\b"
-_COMMAND = re.compile(rf"(?:^|[;&|({{`!\n]|{_BEFORE})[ \t]*(?:\w+=\S*[ \t]+)*(?!{_BEFORE})({_MADE})")
+_COMMAND = re.compile(rf"(?:^|[;&|({{`!\n]|{_BEFORE})[ \t]*+(?:\w++=\S*+[ \t]++)*+(?!{_BEFORE})({_MADE})")
 _SUBSTITUTION = re.compile(rf"(?:\$\(|`)[ \t]*({_MADE})")
 _EXPANSION = re.compile(r"\$\{?\w+\}?|\$\{[^{}\s]*\}")
 _LAST = re.compile(rf"(?:\A|[:=])\s*({_MADE})")
