@@ -57,6 +57,12 @@ _CLOSED = rf"^(?:[^(=]*|.*\)) *[?!]?: *{_PLAIN}(?: *\| *{_PLAIN})* *(?:[;,{{]|= 
 _ASKED_FOR = ("spyOn", "stub", "has", "hasOwn", "Reflect.deleteProperty", "<Pick", "<Omit", " in")
 """What names a member by a string and neither reads nor calls it: tests, types, questions whether it is there."""
 
+_OF_STORES = (
+    *(("dispatch", 0), ("commit", 0)),
+    *((call, argument) for call in ("mapActions", "mapMutations", "mapGetters", "mapState") for argument in (0, 1)),
+)
+"""What runs, or reads, a member of a store of Vue by its name, and where that stands."""
+
 _RESERVED = (
     "break case catch class const continue debugger default delete do else enum export extends false finally for function if import in "
     "instanceof new null return super switch this throw true try typeof var void while with yield let static implements interface package "
@@ -76,6 +82,7 @@ TYPESCRIPT = Language(
         *(Lookup(call=call, use=NameUse.MEMBER, argument=1, of=0, roles=Role(0)) for call in _ASKED_FOR),
         *(Lookup(call=call, use=NameUse.MEMBER, argument=1, of=0) for call in ("Reflect.get", "Reflect.set")),
         Lookup(call="hasOwnProperty", use=NameUse.MEMBER, roles=Role(0)),
+        *(Lookup(call=call, use=NameUse.MEMBER, argument=argument, roles=Role.READ | Role.CALL) for call, argument in _OF_STORES),
     ),
     file_imports="from",
     package_of="manifest",

@@ -16,6 +16,8 @@ _WORD = rb"[A-Za-z_$\x80-\xef][\w$\x80-\xef]*"
 _NAME = re.compile(rb"%b(?:(?:\.|::)%b)*" % (_WORD, _WORD))
 _OF_TYPE = re.compile(rb"[\w.$]*#(%b)(?:\([\w., \[\]]*\))?" % _WORD)
 """`package.Type#method(int)`, as tests and documentation of Java have it."""
+_IN_STORE = re.compile(rb"(?:[\w$-]+/)+(%b)" % _WORD)
+"""`module/name`, as stores of Vue have it."""
 _FILE = re.compile(rb"\.{1,2}/[\w@.$/-]*[\w$]")
 _FOLDER = re.compile(rb"\.{1,2}(?:/\.{1,2})*/?")
 """A folder that is required as a module: `require("..")`. Elsewhere such a text may be anything."""
@@ -78,9 +80,9 @@ def named_strings(
         if _FILE.fullmatch(text) or (_FOLDER.fullmatch(text) and _is_required(literal)):
             if literal is not None and literal.parent is not None and literal.parent.type not in _IMPORTS:
                 add(node.start_byte, text, _Taken(NameUse.FILE, Role(0)))
-        elif (of_type := _OF_TYPE.fullmatch(text)) is not None:
+        elif (within := _OF_TYPE.fullmatch(text) or _IN_STORE.fullmatch(text)) is not None:
             for taken in _ways(literal, by_call):
-                add(node.start_byte + of_type.start(1), of_type[1], taken)
+                add(node.start_byte + within.start(1), within[1], taken)
         elif _NAME.fullmatch(text):
             ways = list(_ways(literal, by_call))
             if not ways and b"." in text and b":" not in text:
@@ -145,6 +147,8 @@ def _ways(literal: Any, by_call: Mapping[str, list[Lookup]]) -> Iterator[_Taken]
     if literal is None or literal.parent is None or not by_call:
         return
     around = literal.parent
+    if around.type == "array" and "=" not in by_call and around.parent is not None:  # `mapActions(["name"])`
+        literal, around = around, around.parent
     if around.type in ("variable_assignment", "array"):  # a shell runs what a variable holds
         for lookup in by_call.get("=", ()):
             yield _Taken(lookup.use, lookup.roles)
