@@ -234,3 +234,11 @@ def index(corpora: Crawl) -> Iterator[duckdb.DuckDBPyConnection]:
     connection = duckdb.connect(str(corpora.generation), read_only=True)
     yield connection
     connection.close()
+
+
+@pytest.fixture(scope="module")
+def copied(corpora: Crawl, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The corpora in a folder of their own: a database that this process has open may not be opened with other settings."""
+    root = tmp_path_factory.mktemp("copied") / "python"
+    shutil.copytree(corpora.root, root, symlinks=True)
+    return root

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -11,7 +10,6 @@ from typing import Any
 import duckdb
 import pytest
 
-from indexer.crawl.run import Crawl
 from indexer.store import parsed
 from query.facts import index as facts_index
 from query.facts.index import Index, open_index
@@ -37,14 +35,6 @@ def counting(monkeypatch: pytest.MonkeyPatch) -> Iterator[Counting]:
     monkeypatch.setattr(parsed, "_kept", {})
     with duckdb.connect(":memory:", config={"threads": 1}) as connection:
         yield Counting(connection)
-
-
-@pytest.fixture(scope="module")
-def copied(corpora: Crawl, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The corpora in a folder of their own: a database that this process has open may not be opened with other settings."""
-    root = tmp_path_factory.mktemp("copied") / "python"
-    shutil.copytree(corpora.root, root, symlinks=True)
-    return root
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,7 +9,6 @@ import msgspec
 import pytest
 from support import crawl_with_ty, write_tree
 
-from indexer.crawl.run import Crawl
 from indexer.errors import AmbiguousName, NameNotFound
 from query import api
 from query.facts import dotted, pages, scopes, symbols, type_graph
@@ -28,14 +26,6 @@ _ABOVE = """
     WITH RECURSIVE up(id) AS (SELECT ?::INTEGER UNION SELECT t.super_id FROM up JOIN type_edge t ON t.sub_id = up.id) SELECT id FROM up
 """
 _SCOPES = "SELECT sym_id, container_id, doc_id, kind, flags, name, start_line, sel_line, sel_col FROM symbol"
-
-
-@pytest.fixture(scope="module")
-def copied(corpora: Crawl, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The corpora in a folder of their own: a database that this process has open may not be opened with other settings."""
-    root = tmp_path_factory.mktemp("copied") / "python"
-    shutil.copytree(corpora.root, root, symlinks=True)
-    return root
 
 
 @pytest.fixture
