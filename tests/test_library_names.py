@@ -40,11 +40,15 @@ def _callers(index: Index, symbol: str) -> tuple[list[tuple[str, int]], dict[str
     return sites, {reason.code: list(reason.paths) for reason in answer.completeness.reasons}
 
 
-@pytest.mark.parametrize(("symbol", "line"), [("page/main.js:1:10", 2), ("page/main.js:5:7", 6)], ids=["function", "class"])
-def test_a_script_means_its_own_and_others_may_mean_it_too(index: Index, symbol: str, line: int) -> None:
+@pytest.mark.parametrize(
+    ("symbol", "line", "others"),
+    [("page/main.js:1:10", 2, ["app/other.js", "page/other.js"]), ("page/main.js:5:7", 6, ["page/other.js"])],
+    ids=["function", "class"],
+)
+def test_a_script_means_its_own_and_others_may_mean_it_too(index: Index, symbol: str, line: int, others: list[str]) -> None:
     sites, reasons = _callers(index, symbol)
     assert sites == [("page/main.js", line)]
-    assert reasons == {"library_name": ["page/other.js"]}
+    assert reasons == {"library_name": others}
 
 
 def test_a_local_variable_of_that_name_stays_one(index: Index) -> None:

@@ -1,6 +1,7 @@
 """Uses of a name of the language's library that a script of the workspace declares, too: where both are loaded, the script's own is meant.
 
-Which scripts a page loads together stands in no file that is read, so a server leads other scripts' uses to the library.
+Which files a page loads together stands in none that is read, so a server leads other files' uses to the library, modules' too, which see
+what a script declares.
 """
 
 from __future__ import annotations
@@ -45,13 +46,13 @@ def reasons(index: Index, uses: Uses) -> list[Reason]:
     )
     if not names:
         return []
-    found = [use for use in _uses(index, names) if use.path not in uses.scope.own_paths and uses.scope.is_script_file(use.path)]
+    found = [use for use in _uses(index, names) if use.path not in uses.scope.own_paths and uses.scope.is_visible(use.path)]
     if not found:
         return []
     where = listed([f"{path}:{line + 1}" for _, path, line in found])
     quoted = listed([f"'{name}'" for name in names])
     detail = (
-        f"{quoted} is a name of the language's library, too: {count(len(found), 'use')} in other scripts "
+        f"{quoted} is a name of the language's library, too: {count(len(found), 'use')} in other files "
         f"may be of the one here, where a page loads both: {where}"
     )
     return [of_paths("library_name", detail, list(dict.fromkeys(use.path for use in found)), len(found))]
