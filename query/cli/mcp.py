@@ -159,16 +159,18 @@ def _command() -> str:
 
 
 def _stdio(options: Options) -> None:
-    from query.mcp import server, stdio
+    from query.mcp import stdio
+    from query.mcp.server import Surface
 
     if sys.stdin.isatty():
         echo("waiting on stdin for a client of the Model Context Protocol; to end: Ctrl-D", err=True)
-    stdio.serve(server.build(Path.cwd(), options))
+    stdio.serve(Surface(Path.cwd(), options))
     leave(0)
 
 
 def _http(options: Options, address: str, token_file: str | None, hosts: tuple[str, ...]) -> None:
-    from query.mcp import http, server
+    from query.mcp import http, sdk
+    from query.mcp.server import Surface
 
     host, port = _address(address)
     given = _token(token_file)
@@ -183,7 +185,7 @@ def _http(options: Options, address: str, token_file: str | None, hosts: tuple[s
         if not given:
             echo(f"token: {token}", err=True)
 
-    http.serve(server.build(Path.cwd(), options), host, port, token, hosts, say)
+    http.serve(sdk.build(Surface(Path.cwd(), options)), host, port, token, hosts, say)
 
 
 def _address(text: str) -> tuple[str, int]:

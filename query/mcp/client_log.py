@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 
-import mcp_types as types
-from mcp.server.session import ServerSession
+from query.mcp.client import Notify
+from query.mcp.protocol import Level
 
-from indexer.quoting import one_line
-from query.mcp.tools import Request
-
-_LEVELS: Mapping[types.LoggingLevel, int] = {
+_LEVELS: Mapping[Level, int] = {
     "debug": logging.DEBUG,
     "info": logging.INFO,
     "notice": logging.WARNING,  # nothing of ours is a notice
@@ -22,52 +18,29 @@ _LEVELS: Mapping[types.LoggingLevel, int] = {
     "alert": logging.CRITICAL,
     "emergency": logging.CRITICAL,
 }
-_NAMES: Mapping[int, types.LoggingLevel] = {10: "debug", 20: "info", 30: "warning", 40: "error", 50: "critical"}
-_OURS = ("query", "indexer")
-_MOST_CHARS = 2_000
+_NAMES: Mapping[int, Level] = {10: "debug", 20: "info", 30: "warning", 40: "error", 50: "critical"}
 
 
-async def set_level(ctx: Request, params: types.SetLevelRequestParams) -> types.EmptyResult:
-    """From now on this client is sent what is logged, from this level on. Each client that asks has a level of its own."""
-    level = _LEVELS[params.level]
-    loop = asyncio.get_running_loop()
-    for name in _OURS:
-        logger = logging.getLogger(name)
-        for known in [item for item in logger.handlers if isinstance(item, _ToClient) and item.session is ctx.session]:
-            logger.removeHandler(known)
-        logger.addHandler(_ToClient(ctx.session, loop, level))
-        logger.setLevel(min([level, logging.WARNING, *(item.level for item in logger.handlers)]))
-    return types.EmptyResult()
+class ClientLog:
+    """Who wants to be told from which level on. What is logged comes from the processes that answer."""
 
+    def __init__(self) -> None:
+        self._clients: dict[Hashable, tuple[int, Notify]] = {}
 
-class _ToClient(logging.Handler):
-    """Sends each record as `notifications/message`, from whatever thread it comes. A client that has gone is forgotten."""
+    def set_level(self, session: Hashable, level: Level, notify: Notify) -> None:
+        """From now on this client is told. Each that asks has a level of its own."""
+        self._clients[session] = (_LEVELS[level], notify)
 
-    def __init__(self, session: ServerSession, loop: asyncio.AbstractEventLoop, level: int) -> None:
-        super().__init__(level)
-        self.session = session
-        self._loop = loop
-        self._sending: set[asyncio.Task[None]] = set()
+    @property
+    def least(self) -> int:
+        """The level from which on somebody wants to be told; 0 where nobody does."""
+        return min((level for level, _ in self._clients.values()), default=0)
 
-    def emit(self, record: logging.LogRecord) -> None:
-        said = one_line(record.getMessage())[:_MOST_CHARS]
-        named = _NAMES.get(record.levelno, "info")
-        try:
-            self._loop.call_soon_threadsafe(self._begin, named, said, record.name)
-        except RuntimeError:  # the loop has ended
-            self._forget()
-
-    def _begin(self, level: types.LoggingLevel, said: str, name: str) -> None:
-        task = self._loop.create_task(self._send(level, said, name))
-        self._sending.add(task)
-        task.add_done_callback(self._sending.discard)
-
-    async def _send(self, level: types.LoggingLevel, said: str, name: str) -> None:
-        try:
-            await self.session.send_log_message(level, said, logger=name)  # pyright: ignore[reportDeprecated]
-        except Exception:
-            self._forget()
-
-    def _forget(self) -> None:
-        for name in _OURS:
-            logging.getLogger(name).removeHandler(self)
+    async def tell(self, level: int, said: str, name: str) -> None:
+        """A client that has gone is forgotten."""
+        for session, (wanted, notify) in [*self._clients.items()]:
+            if level >= wanted:
+                try:
+                    await notify("notifications/message", {"level": _NAMES.get(level, "info"), "data": said, "logger": name})
+                except Exception:
+                    self._clients.pop(session, None)

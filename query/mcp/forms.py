@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import click
-import mcp_types as types
 import msgspec
 
 from indexer.errors import LspidxError, NoIndex
@@ -15,6 +14,7 @@ from query.answers.envelope import Answer
 from query.answers.pages import Cursor, parsed
 from query.answers.style import Style
 from query.mcp.options import Options
+from query.mcp.protocol import Result
 from query.surface import search
 from query.surface.budget import shorten
 from query.surface.parts import Parts
@@ -46,7 +46,7 @@ EXACT = frozenset(("workspace_edit", "patch"))
 """Edits that are sent back to be made: their texts are not for reading, and must be what they are."""
 
 
-def answered(tool: Tool, answer: Answer[Any], options: Options) -> types.CallToolResult:
+def answered(tool: Tool, answer: Answer[Any], options: Options) -> Result:
     """The answer in the forms that the server gives, each cut to the budget: a client shows the model one of them.
 
     So they may differ in how many rows they have; each says how to go on from its own. Of a strict server, an answer that is not
@@ -78,7 +78,7 @@ def answered(tool: Tool, answer: Answer[Any], options: Options) -> types.CallToo
     return _result(text, data, options, failed=failed)
 
 
-def failed(error: LspidxError, options: Options) -> types.CallToolResult:
+def failed(error: LspidxError, options: Options) -> Result:
     """What went wrong and what to do, as an answer that the model reads, not as an error of the protocol."""
     text = click.unstyle(error_text(error))
     if not isinstance(error, OWN_WORDS):
@@ -108,19 +108,19 @@ def next_hint(tool: Tool, answer: Answer[Any]) -> str:
     return "; ".join(ways) or "ask about something smaller"
 
 
-def _result(text: str, data: dict[str, Any], options: Options, *, failed: bool) -> types.CallToolResult:
+def _result(text: str, data: dict[str, Any], options: Options, *, failed: bool) -> Result:
     if options.format == "json" and not failed:  # some clients take no result without any content
         text = f"{data.get('total', 0)} found, see structuredContent"
-    return types.CallToolResult(
-        content=[text_of_ours(_cut(text, options.budget))],
-        structured_content=data or None,
-        is_error=failed,
-    )
+    return {
+        "content": [text_of_ours(_cut(text, options.budget))],
+        **({"structuredContent": data} if data else {}),
+        "isError": failed,
+    }
 
 
-def text_of_ours(text: str) -> types.TextContent:
+def text_of_ours(text: str) -> Result:
     """Text as every part of the server sends it."""
-    return types.TextContent(type="text", text=visible(text))
+    return {"type": "text", "text": visible(text)}
 
 
 def _lean(data: dict[str, Any]) -> dict[str, Any]:

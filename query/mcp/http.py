@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import ipaddress
 import socket
 from collections.abc import Callable, Collection
 from typing import Any
 
-import anyio
 from mcp.server.lowlevel import Server
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from indexer.errors import UsageError
+from query.mcp.sdk import GONE
 from query.surface import listening as web
 
 PATH = "/mcp"
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 _MOST_BODY_BYTES = 1 << 22
 """The SDK's own limit: what is longer is handed on as far as it came, and refused there."""
-GONE = "lspidx.gone"
-"""In the scope of a request: an event, set when its client has gone before it had its answer."""
 
 
 def is_loopback(host: str) -> bool:
@@ -83,7 +82,7 @@ class _Guarded:
             await self._app(scope, receive, send)
             return
         if self._is_allowed(scope):
-            gone = scope[GONE] = anyio.Event()
+            gone = scope[GONE] = asyncio.Event()
             begun = await _received(receive)
             if begun is None:
                 return

@@ -1,23 +1,18 @@
-"""Work on a thread of its own that can be stopped: the statement that runs is interrupted, long work ends at its next step."""
+"""One question that can be stopped: the statement that runs is interrupted, long work ends at its next step."""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from typing import Any, Generic, TypeVar
-
-import anyio
-import anyio.from_thread
-import anyio.to_thread
 
 from indexer.quoting import one_line
 
 T = TypeVar("T")
 
-MAX_JOBS = 16
 _STOP_S = 5.0
-"""For so long a job that was cancelled is told again: between two statements there is nothing to interrupt."""
+"""For so long a job that was stopped is told again: between two statements there is nothing to interrupt."""
 _STOP_STEP_S = 0.01
 _REPORT_S = 0.1
 
@@ -27,10 +22,10 @@ class Stopped(Exception):
 
 
 class Job(Generic[T]):
-    """One question. `work` runs on a worker thread and gets the job."""
+    """One question. `work` gets the job, on the thread that runs it."""
 
-    def __init__(self, work: Callable[[Job[T]], T], report: Callable[[float, float, str], Coroutine[Any, Any, None]] | None = None) -> None:
-        """`report` is told the progress, in the event loop; None where nobody asked for it."""
+    def __init__(self, work: Callable[[Job[T]], T], report: Callable[[float, float, str], object] | None = None) -> None:
+        """`report` is told the progress; None where nobody asked for it."""
         self._work, self._report = work, report
         self._lock = threading.Lock()
         self._cursor: Any = None
@@ -38,15 +33,27 @@ class Job(Generic[T]):
         self._phase, self._before, self._total = "", 0, 0
         self._last, self._told_at = -1, 0.0
 
-    async def run(self, limiter: anyio.CapacityLimiter) -> T:
-        """What `work` returns or raises. Cancelled, it returns when the thread has ended, after `_STOP_S` at the latest."""
+    def run(self) -> T:
+        """What `work` returns or raises.
+
+        Raises:
+            Stopped: it was stopped before it began.
+        """
+        with self._lock:
+            if self._stopped:
+                raise Stopped
+            self._running = True
         try:
-            return await anyio.to_thread.run_sync(self._thread, abandon_on_cancel=True, limiter=limiter)
-        except anyio.get_cancelled_exc_class():
-            with anyio.move_on_after(_STOP_S, shield=True):
-                while self._stop():
-                    await anyio.sleep(_STOP_STEP_S)
-            raise
+            return self._work(self)
+        finally:
+            with self._lock:
+                self._running = False
+
+    def stop(self) -> None:
+        """From another thread: returns when the work has ended, after `_STOP_S` at the latest."""
+        until = time.monotonic() + _STOP_S
+        while self._is_stopping() and time.monotonic() < until:
+            time.sleep(_STOP_STEP_S)
 
     def uses(self, cursor: Any) -> None:
         """The connection that this thread runs its statements on."""
@@ -71,20 +78,9 @@ class Job(Generic[T]):
         if reached <= self._last or now - self._told_at < _REPORT_S:
             return
         self._last, self._told_at = reached, now
-        anyio.from_thread.run(self._report, reached, self._before + total, one_line(what))
+        self._report(reached, self._before + total, one_line(what))
 
-    def _thread(self) -> T:
-        with self._lock:
-            if self._stopped:
-                raise Stopped
-            self._running = True
-        try:
-            return self._work(self)
-        finally:
-            with self._lock:
-                self._running = False
-
-    def _stop(self) -> bool:
+    def _is_stopping(self) -> bool:
         """Whether there was something to stop. The lock keeps us from interrupting the thread's next job."""
         with self._lock:
             self._stopped = True

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-import mcp_types as types
-from mcp.shared.exceptions import MCPError
-
-from query.mcp import forms, skill_prompts
-from query.mcp.tools import Request
+from indexer.quoting import visible
+from query.mcp import skill_prompts
+from query.mcp.protocol import INVALID_PARAMS, Refused, Result
 
 _REVIEW = """Review the changes {what} with the tools of lspidx, in this order:
 1. detect_changes ({arguments}): the changed symbols with their risk, deleted and renamed ones too.
@@ -28,10 +26,10 @@ for what it overrides and what overrides it.
 Where `completeness` is `partial`, look at its reasons before you rely on an empty list; if files are stale, repeat the call \
 with "fresh": true. Then make the smallest edit that does it, and update every caller that step 3 has shown."""
 
-_SYMBOL = types.PromptArgument(name="symbol", description="name of the symbol to be edited", required=False)
-_FILE = types.PromptArgument(name="file", description="path of the file to be edited", required=False)
-_BASE = types.PromptArgument(name="base", description="branch or commit that the change starts from, e.g. main", required=False)
-_SCOPE = types.PromptArgument(name="scope", description="without base: unstaged (default), staged or committed", required=False)
+_SYMBOL = {"name": "symbol", "description": "name of the symbol to be edited", "required": False}
+_FILE = {"name": "file", "description": "path of the file to be edited", "required": False}
+_BASE = {"name": "base", "description": "branch or commit that the change starts from, e.g. main", "required": False}
+_SCOPE = {"name": "scope", "description": "without base: unstaged (default), staged or committed", "required": False}
 
 
 def _review(given: Mapping[str, str]) -> str:
@@ -46,42 +44,32 @@ def _edit(given: Mapping[str, str]) -> str:
     if symbol and not file:
         return _EDIT.format(target=f"`{symbol}`", first=f'explore_symbol (symbol "{symbol}"): its source, callers, callees, tests.')
     if not file:
-        raise MCPError(types.INVALID_PARAMS, "before_edit: give the argument 'symbol' or 'file'")
+        raise Refused(INVALID_PARAMS, "before_edit: give the argument 'symbol' or 'file'")
     first = f'get_editing_context (file_path "{file}"): its symbols with their callers in and outside tests.'
     return _EDIT.format(target=f"`{symbol}` in `{file}`" if symbol else f"`{file}`", first=first)
 
 
-PROMPTS: Mapping[str, tuple[types.Prompt, Callable[[Mapping[str, str]], str]]] = {
-    "review_changes": (
-        types.Prompt(
-            name="review_changes", description="Review a change: what it touches and who depends on it.", arguments=[_BASE, _SCOPE]
-        ),
-        _review,
-    ),
-    "before_edit": (
-        types.Prompt(name="before_edit", description="What to find out before a symbol or file is edited.", arguments=[_SYMBOL, _FILE]),
-        _edit,
-    ),
+PROMPTS: Mapping[str, tuple[str, list[Result], Callable[[Mapping[str, str]], str]]] = {
+    "review_changes": ("Review a change: what it touches and who depends on it.", [_BASE, _SCOPE], _review),
+    "before_edit": ("What to find out before a symbol or file is edited.", [_SYMBOL, _FILE], _edit),
 }
+"""Description, arguments, and what makes the text."""
 
 
-async def listed(ctx: Request, params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
-    return types.ListPromptsResult(prompts=[*(prompt for prompt, _ in PROMPTS.values()), *skill_prompts.listed()])
+def listed() -> list[Result]:
+    own = [{"name": name, "description": description, "arguments": arguments} for name, (description, arguments, _) in PROMPTS.items()]
+    return [*own, *skill_prompts.listed()]
 
 
 def is_known(name: str) -> bool:
-    return name in PROMPTS or any(prompt.name == name for prompt in skill_prompts.listed())
+    return any(prompt["name"] == name for prompt in listed())
 
 
-async def get(ctx: Request, params: types.GetPromptRequestParams) -> types.GetPromptResult:
-    """Raises MCPError for a prompt that does not exist."""
-    skills = {prompt.name: prompt for prompt in skill_prompts.listed()}
-    if params.name in skills:
-        prompt, text = skills[params.name], skill_prompts.text(params.name, params.arguments or {})
-    elif params.name in PROMPTS:
-        prompt, make = PROMPTS[params.name]
-        text = make(params.arguments or {})
-    else:
-        raise MCPError(types.INVALID_PARAMS, f"there is no prompt '{params.name}'; known: {', '.join([*PROMPTS, *skills])}")
-    message = types.PromptMessage(role="user", content=forms.text_of_ours(text))
-    return types.GetPromptResult(description=prompt.description, messages=[message])
+def get(name: str, given: Mapping[str, str]) -> Result:
+    """Raises Refused for a prompt that does not exist."""
+    known = {prompt["name"]: prompt["description"] for prompt in listed()}
+    if name not in known:
+        raise Refused(INVALID_PARAMS, f"there is no prompt '{name}'; known: {', '.join(known)}")
+    text = PROMPTS[name][2](given) if name in PROMPTS else skill_prompts.text(name, given)
+    message = {"role": "user", "content": {"type": "text", "text": visible(text)}}
+    return {"description": known[name], "messages": [message]}

@@ -1,23 +1,21 @@
-"""The server that clients meet, whichever way they come in."""
+"""What clients meet, whichever way they come in: the methods of the protocol and who answers them."""
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Mapping
+from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import mcp_types as types
-from mcp.server.lowlevel import NotificationOptions, Server
-from mcp.server.models import InitializationOptions
-from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
-
-from query.mcp import client_log, prompts
-from query.mcp.completions import Completions
-from query.mcp.foreign import ForeignTools
+from query.mcp import prompts, resources
+from query.mcp import protocol as wire
+from query.mcp.client import Asked
 from query.mcp.options import Options
-from query.mcp.resources import Resources
-from query.mcp.tools import Request, Tools
-from query.mcp.workspace import Workspace
+from query.mcp.protocol import INVALID_PARAMS, Refused, Result
+
+if TYPE_CHECKING:
+    from query.mcp.tools import Tools
 
 INSTRUCTIONS = Path(__file__).parent.with_name("instructions.md")
 _OF_A_DIALECT = (
@@ -25,49 +23,111 @@ _OF_A_DIALECT = (
 )
 
 
-class _Server(Server[Any]):
-    def create_initialization_options(
-        self,
-        notification_options: NotificationOptions | None = None,
-        experimental_capabilities: dict[str, dict[str, Any]] | None = None,
-        extensions: dict[str, dict[str, Any]] | None = None,
-    ) -> InitializationOptions:
-        """As the SDK's, and says that the list of tools may change."""
-        changes = notification_options or NotificationOptions(tools_changed=True)
-        return super().create_initialization_options(changes, experimental_capabilities, extensions)
+class Method(NamedTuple):
+    """eras: of the two, those that have it. is_kept: its result says how long a client may keep it."""
+
+    params: type[wire.Params]
+    answer: Callable[[Asked, Any], Awaitable[Result]]
+    in_handshake: bool = True
+    in_modern: bool = True
+    is_kept: bool = False
 
 
-def build(start: Path, options: Options) -> Server[Any]:
-    """Everything but the transport. `start`: the workspace is at or around it."""
-    workspace = Workspace(
-        start,
-        make=options.make_index,
-        edits=options.allow_edits,
-        folders=options.folders,
-        keeps_fresh=options.refresh,
-        begins=options.begin_index,
-    )
-    bus = InMemorySubscriptionBus()
-    tools = ForeignTools(workspace, options, bus, options.dialect) if options.dialect else Tools(workspace, options, bus)
-    resources = Resources(tools)
-    server = _Server(
-        "lspidx",
-        version=version("lspidx"),
-        instructions=_OF_A_DIALECT if options.dialect else INSTRUCTIONS.read_text(encoding="utf-8").strip(),
-        on_list_tools=tools.listed,
-        on_call_tool=tools.called,
-        on_list_resources=resources.listed,
-        on_list_resource_templates=resources.templates,
-        on_read_resource=resources.read,
-        on_list_prompts=prompts.listed,
-        on_get_prompt=prompts.get,
-        on_completion=Completions(tools).complete,
-        on_subscriptions_listen=ListenHandler(bus),
-    )
+class Surface:
+    """Everything but the transport. What answers questions is loaded when the first one comes: the greeting needs none of it."""
 
-    async def roots_changed(ctx: Request, params: types.NotificationParams) -> None:
-        workspace.roots_wanted, workspace.roots_known = True, False
+    def __init__(self, start: Path, options: Options) -> None:
+        """`start`: the workspace is at or around it."""
+        self._start, self._options = start, options
+        self.methods: Mapping[str, Method] = {
+            "ping": Method(wire.Params, self._ping, in_modern=False),
+            "server/discover": Method(wire.Params, self._discover, in_handshake=False, is_kept=True),
+            "tools/list": Method(wire.ListParams, self._list_tools, is_kept=True),
+            "tools/call": Method(wire.CallParams, self._call),
+            "resources/list": Method(wire.ListParams, self._list_resources, is_kept=True),
+            "resources/templates/list": Method(wire.ListParams, self._list_templates, is_kept=True),
+            "resources/read": Method(wire.ReadParams, self._read, is_kept=True),
+            "prompts/list": Method(wire.ListParams, self._list_prompts, is_kept=True),
+            "prompts/get": Method(wire.PromptParams, self._prompt),
+            "completion/complete": Method(wire.CompleteParams, self._complete),
+            "logging/setLevel": Method(wire.LevelParams, self._set_level, in_modern=False),
+        }
 
-    server.add_request_handler("logging/setLevel", types.SetLevelRequestParams, client_log.set_level)
-    server.add_notification_handler("notifications/roots/list_changed", types.NotificationParams, roots_changed)
-    return server
+    @cached_property
+    def info(self) -> Mapping[str, str]:
+        return {"name": "lspidx", "version": version("lspidx")}
+
+    @cached_property
+    def instructions(self) -> str:
+        return _OF_A_DIALECT if self._options.dialect else INSTRUCTIONS.read_text(encoding="utf-8").strip()
+
+    @cached_property
+    def tools(self) -> Tools:
+        from query.mcp.tools import Tools
+
+        return Tools(self._start, self._options)
+
+    def capabilities(self, *, is_modern: bool) -> Result:
+        """What this server can do; a client of the later era subscribes to changes of all lists, of which one ever changes."""
+        subscribed = {"subscribe": is_modern}
+        return {
+            "completions": {},
+            "logging": {},
+            "prompts": {"listChanged": is_modern},
+            "resources": {"listChanged": is_modern, **subscribed},
+            "tools": {"listChanged": True},
+        }
+
+    def roots_changed(self) -> None:
+        self.tools.forget_roots()
+
+    async def close(self) -> None:
+        if "tools" in self.__dict__:
+            await self.tools.close()
+
+    # ---- the methods
+
+    async def _ping(self, asked: Asked, params: wire.Params) -> Result:
+        return {}
+
+    async def _discover(self, asked: Asked, params: wire.Params) -> Result:
+        return wire.discovered(self.instructions, self.capabilities(is_modern=True))
+
+    async def _list_tools(self, asked: Asked, params: wire.ListParams) -> Result:
+        return {"tools": self.tools.listed(asked.client)}
+
+    async def _call(self, asked: Asked, params: wire.CallParams) -> Result:
+        return await self.tools.called(asked, params)
+
+    async def _list_resources(self, asked: Asked, params: wire.ListParams) -> Result:
+        return {"resources": resources.LISTED}
+
+    async def _list_templates(self, asked: Asked, params: wire.ListParams) -> Result:
+        return {"resourceTemplates": resources.TEMPLATES}
+
+    async def _read(self, asked: Asked, params: wire.ReadParams) -> Result:
+        of_workspace = params.uri != resources.TOOLS
+        wanted = await self.tools.roots(asked, params.input_responses) if of_workspace else None
+        if wanted is not None:
+            return wanted
+        return (await self.tools.answered(asked, "read", params.uri, {}, only_reads=of_workspace)).result or {}
+
+    async def _list_prompts(self, asked: Asked, params: wire.ListParams) -> Result:
+        return {"prompts": prompts.listed()}
+
+    async def _prompt(self, asked: Asked, params: wire.PromptParams) -> Result:
+        return prompts.get(params.name, params.arguments or {})
+
+    async def _complete(self, asked: Asked, params: wire.CompleteParams) -> Result:
+        """Values that fit, best first; none for what is anybody's to choose, and where there is no index yet."""
+        if isinstance(params.ref, wire.PromptReference):
+            if not prompts.is_known(params.ref.name):
+                raise Refused(INVALID_PARAMS, f"there is no prompt '{params.ref.name}'; prompts/list has them")
+        elif params.ref.uri != resources.TEMPLATE:
+            raise Refused(INVALID_PARAMS, f"there is no resource template '{params.ref.uri}'; known: {resources.TEMPLATE}")
+        given = {"typed": params.argument.value}
+        return (await self.tools.answered(asked, "complete", params.argument.name, given, only_reads=True)).result or {}
+
+    async def _set_level(self, asked: Asked, params: wire.LevelParams) -> Result:
+        self.tools.client_log.set_level(asked.session, params.level, asked.notify)
+        return {}

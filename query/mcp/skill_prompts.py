@@ -5,37 +5,33 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-import mcp_types as types
-from mcp.shared.exceptions import MCPError
-
+from query.mcp.protocol import INVALID_PARAMS, Refused, Result
 from query.skills.table import Skill, skills
 
 _PREFIX = "skill-"
 
 
-def listed() -> list[types.Prompt]:
+def listed() -> list[Result]:
     """`skill-lsp-rename` and so on, in the order of the table."""
     return [
-        types.Prompt(
-            name=_PREFIX + skill.name,
-            description=f"{skill.purpose} {skill.when}",
-            arguments=[
-                types.PromptArgument(name=item.name, description=item.description, required=item.required) for item in skill.arguments
-            ],
-        )
+        {
+            "name": _PREFIX + skill.name,
+            "description": f"{skill.purpose} {skill.when}",
+            "arguments": [{"name": item.name, "description": item.description, "required": item.required} for item in skill.arguments],
+        }
         for skill in skills().values()
     ]
 
 
 def text(name: str, given: Mapping[str, str]) -> str:
-    """Raises MCPError for an argument that is missing or that the skill does not take."""
+    """Raises Refused for an argument that is missing or that the skill does not take."""
     skill = skills()[name.removeprefix(_PREFIX)]
     missing = [item.name for item in skill.arguments if item.required and not given.get(item.name)]
     unknown = sorted(set(given) - {item.name for item in skill.arguments})
     if missing or unknown:
         takes = ", ".join(f"'{item.name}'{'' if item.required else ' (optional)'}" for item in skill.arguments) or "none"
         wrong = f"there is no argument '{unknown[0]}'" if unknown else f"give the argument '{missing[0]}'"
-        raise MCPError(types.INVALID_PARAMS, f"{name}: {wrong}; it takes: {takes}")
+        raise Refused(INVALID_PARAMS, f"{name}: {wrong}; it takes: {takes}")
     return "\n".join(_lines(skill, given))
 
 

@@ -2,115 +2,281 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
-import contextvars
-import json
+import logging
 import os
-import sys
+import selectors
 from collections.abc import Mapping
-from types import TracebackType
-from typing import Any, cast
+from typing import Any
 
-import anyio
-import mcp_types as types
-from mcp.server.lowlevel import Server
-from mcp.server.stdio import stdio_server
-from mcp.shared._stream_protocols import ReadStream, WriteStream
-from mcp.shared.message import SessionMessage
-from pydantic import ValidationError
+import msgspec
 
-from indexer.quoting import one_line
+from query.mcp import protocol
+from query.mcp.client import Asked
+from query.mcp.protocol import (
+    CLOSED,
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    SUBSCRIPTION,
+    UNSUPPORTED_VERSION,
+    ListenParams,
+    Message,
+    Number,
+    Refused,
+    Result,
+)
+from query.mcp.server import Surface
+
+log = logging.getLogger(__name__)
 
 _WATCH_S = 1.0
+_PIECE_BYTES = 1 << 16
+_AT_ONCE_BYTES = 4_096
+"""What a pipe takes without waiting once it takes anything: a client that does not read must not keep us from reading."""
+_CLIENT = "stdio"
+_MOST_LINE_BYTES = 1 << 26
+_LISTS = {"tools_list_changed": "notifications/tools/list_changed"}
 
 
-def serve(server: Server[Any]) -> None:
-    """Returns when stdin closes, or when the process that started us is gone (another may hold our stdin open)."""
-    anyio.run(_serve, server)
+def serve(surface: Surface) -> None:
+    """Returns when stdin closes; the process ends when the one that started us is gone, for another may hold our stdin open."""
+    with asyncio.Runner(loop_factory=lambda: asyncio.SelectorEventLoop(selectors.PollSelector())) as runner:  # takes files, too
+        runner.run(_serve(surface))
 
 
-async def _serve(server: Server[Any]) -> None:
-    parent = os.getppid()
-    async with anyio.create_task_group() as group:
-        group.start_soon(_watch, parent)
-        async with stdio_server() as (read, write):
-            with contextlib.redirect_stdout(sys.stderr):  # what would wait in Python's buffer until the SDK gives the descriptor back
-                await server.run(_Answered(read, write), write, server.create_initialization_options())
-        group.cancel_scope.cancel()
+async def _serve(surface: Surface) -> None:
+    reading, writing = _taken()
+    watching = asyncio.ensure_future(_watch(os.getppid()))
+    try:
+        await _Connection(surface, reading, writing).run()
+        await surface.close()
+    finally:
+        watching.cancel()
+        os.dup2(writing, 1)
 
 
 async def _watch(parent: int) -> None:
     while os.getppid() == parent:
-        await anyio.sleep(_WATCH_S)
-    os._exit(0)  # the reader of stdin may wait forever on its thread
+        await asyncio.sleep(_WATCH_S)
+    os._exit(0)
 
 
-class _Answered:
-    """The messages of a client. A line that is none is answered with an error: the SDK only logs it, and whoever sent it would wait."""
+def _taken() -> tuple[int, int]:
+    """Stdin and stdout for us alone: what else is printed goes to stderr, and what is started here reads nothing."""
+    reading, writing = os.dup(0), os.dup(1)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    return reading, writing
 
-    def __init__(self, read: ReadStream[SessionMessage | Exception], write: WriteStream[SessionMessage]) -> None:
-        self._read = read
-        self._write = write
 
-    @property
-    def last_context(self) -> contextvars.Context | None:
-        return getattr(self._read, "last_context", None)
+class _Connection:
+    """Its lines, what is under way, and the era that its first request has chosen."""
 
-    async def receive(self) -> SessionMessage | Exception:
-        while True:
-            item = await self._read.receive()
-            refusal = _refusal(item) if isinstance(item, ValidationError) else _without_id(item)
-            if not isinstance(item, ValidationError) and refusal is None:
-                return item
-            if refusal is not None:
-                await self._write.send(SessionMessage(refusal))
+    def __init__(self, surface: Surface, reading: int, writing: int) -> None:
+        self._surface, self._reading, self._writing = surface, reading, writing
+        self._loop = asyncio.get_running_loop()
+        self._in, self._out = bytearray(), bytearray()
+        self._is_over, self._is_writing, self._has_written = asyncio.Event(), False, asyncio.Event()
+        self._is_modern: bool | None = None
+        self._capabilities: Mapping[str, Any] | None = None
+        self._under_way: dict[str, asyncio.Task[None]] = {}
+        self._asked: dict[int, asyncio.Future[Result]] = {}
+        self._listening: dict[Number, ListenParams] = {}
 
-    async def aclose(self) -> None:
-        await self._read.aclose()
+    async def run(self) -> None:
+        self._loop.add_reader(self._reading, self._read)
+        await self._is_over.wait()
+        self._loop.remove_reader(self._reading)
+        under_way = [*self._under_way.values()]
+        for task in under_way:
+            task.cancel(CLOSED_MESSAGE)
+        await asyncio.gather(*under_way, return_exceptions=True)
+        if self._out and self._is_writing:
+            self._has_written.clear()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._has_written.wait(), _WATCH_S)
 
-    def __aiter__(self) -> _Answered:
-        return self
+    # ---- lines
 
-    async def __anext__(self) -> SessionMessage | Exception:
+    def _read(self) -> None:
         try:
-            return await self.receive()
-        except anyio.EndOfStream:
-            raise StopAsyncIteration from None
+            piece = os.read(self._reading, _PIECE_BYTES)
+        except BlockingIOError:
+            return
+        except OSError:
+            piece = b""
+        if not piece or len(self._in) > _MOST_LINE_BYTES:
+            self._is_over.set()
+            return
+        self._in += piece
+        if b"\n" in piece:
+            *lines, rest = self._in.split(b"\n")
+            self._in = rest
+            for line in lines:
+                if line.strip():
+                    self._take(bytes(line))
 
-    async def __aenter__(self) -> _Answered:
-        return self
+    def _send(self, message: Mapping[str, Any]) -> None:
+        self._out += msgspec.json.encode(message) + b"\n"
+        if not self._is_writing:
+            self._is_writing = True
+            self._loop.add_writer(self._writing, self._write)
 
-    async def __aexit__(
-        self, exc_type: type[BaseException] | None, exc_val: BaseException | None, exc_tb: TracebackType | None
-    ) -> bool | None:
-        await self.aclose()
-        return None
-
-
-def _without_id(item: SessionMessage | Exception) -> types.JSONRPCError | None:
-    """What a question is answered with whose id is none (`true`, 3.5, null): the SDK takes it for a notification."""
-    message = item.message if isinstance(item, SessionMessage) else None
-    if not isinstance(message, types.JSONRPCNotification) or message.method.startswith("notifications/"):
-        return None
-    said = "no message: the id of a request is a text or a whole number"
-    return types.JSONRPCError(jsonrpc="2.0", id=None, error=types.ErrorData(code=types.INVALID_REQUEST, message=said))
-
-
-def _refusal(error: ValidationError) -> types.JSONRPCError | None:
-    """What a line that is no message is answered with; None for one that asked nothing (a notification, an answer to us)."""
-    fault = error.errors(include_url=False)[0]
-    code, sent = types.INVALID_REQUEST, fault["input"]
-    if fault["type"] == "json_invalid":
-        code = types.PARSE_ERROR
+    def _write(self) -> None:
         try:
-            sent = json.loads(str(sent))  # takes half of a surrogate pair, so that the number of the request is known
-        except (ValueError, RecursionError):
-            sent = None
-    number: object = None
-    if isinstance(sent, Mapping):
-        members = cast("Mapping[str, object]", sent)
-        if "method" not in members or "id" not in members:
-            return None
-        number = members["id"]
-    known = number if isinstance(number, (int, str)) and not isinstance(number, bool) and one_line(str(number)) == str(number) else None
-    return types.JSONRPCError(jsonrpc="2.0", id=known, error=types.ErrorData(code=code, message=f"no message: {one_line(fault['msg'])}"))
+            written = os.write(self._writing, self._out[:_AT_ONCE_BYTES])
+        except BlockingIOError:
+            return
+        except OSError:  # nobody reads any more
+            written = len(self._out)
+            self._is_over.set()
+        del self._out[:written]
+        if not self._out:
+            self._is_writing = False
+            self._loop.remove_writer(self._writing)
+            self._has_written.set()
+
+    # ---- messages
+
+    def _take(self, line: bytes) -> None:
+        message = protocol.message_of(line)
+        if not isinstance(message, Message):
+            if message is not None:
+                self._send(message)
+        elif not isinstance(message.method, str):
+            self._resolve(message)
+        elif isinstance(message.id, Number):
+            self._begin(message.method, message.id, message.params)
+        else:
+            self._heed(message.method, message.params or {})
+
+    def _begin(self, method: str, number: Number, params: Mapping[str, Any] | None) -> None:
+        if self._is_modern is None:
+            self._is_modern = method != "initialize" and protocol.is_enveloped(params)
+        if method == "initialize":  # at once: what comes behind it in the same breath finds it done
+            try:
+                self._send({"jsonrpc": "2.0", "id": number, "result": self._initialize(params)})
+            except Refused as refused:
+                self._send(protocol.refusal(number, refused))
+            return
+        task = self._loop.create_task(self._answer(method, number, params))
+        self._under_way[str(number)] = task
+        task.add_done_callback(lambda done: self._under_way.pop(str(number), None) if self._under_way.get(str(number)) is done else None)
+
+    def _initialize(self, params: Mapping[str, Any] | None) -> Result:
+        if self._is_modern:
+            requested = (params or {}).get("protocolVersion")
+            data = {"supported": [*protocol.MODERN_VERSIONS], **({"requested": requested} if isinstance(requested, str) else {})}
+            said = "connection is serving the 2026-07-28 protocol; the initialize handshake is not accepted"
+            raise Refused(UNSUPPORTED_VERSION, said, data)
+        given: protocol.InitializeParams = protocol.params_of(protocol.InitializeParams, params)
+        self._capabilities = given.capabilities
+        surface = self._surface
+        return protocol.initialized(given, surface.info, surface.instructions, surface.capabilities(is_modern=False))
+
+    async def _answer(self, method: str, number: Number, params: Mapping[str, Any] | None) -> None:
+        """A request is answered once, with a result or an error; not at all where its client has cancelled it."""
+        try:
+            result = await self._result(method, number, params)
+            self._send({"jsonrpc": "2.0", "id": number, "result": result})
+        except Refused as refused:
+            self._send(protocol.refusal(number, refused))
+        except asyncio.CancelledError as cancelled:
+            if cancelled.args == (CLOSED_MESSAGE,):
+                self._send(protocol.refusal(number, Refused(CLOSED, CLOSED_MESSAGE)))
+        except Exception:
+            log.exception("request failed: method=%s", method)
+            self._send(protocol.refusal(number, Refused(INTERNAL_ERROR, "Internal server error")))
+
+    async def _result(self, method: str, number: Number, params: Mapping[str, Any] | None) -> Result:
+        capabilities = self._capabilities
+        if self._is_modern:
+            capabilities = protocol.envelope_of(params)
+        elif protocol.is_enveloped(params):
+            said = "this connection serves the handshake protocol era; requests carrying the 2026-07-28 envelope are not accepted on it"
+            raise Refused(INVALID_REQUEST, said)
+        if self._is_modern and method == "subscriptions/listen":
+            return await self._listen(number, protocol.params_of(ListenParams, params))
+        known = self._surface.methods.get(method)
+        if known is None or not (known.in_modern if self._is_modern else known.in_handshake):
+            raise Refused(METHOD_NOT_FOUND, "Method not found", method)
+        if capabilities is None and method != "ping":
+            raise Refused(INVALID_PARAMS, "Invalid request parameters", "")
+        given = protocol.params_of(known.params, params)
+        result = await known.answer(self._as_asked(given, capabilities or {}), given)
+        return protocol.modern_result(result, self._surface.info, is_kept=known.is_kept) if self._is_modern else result
+
+    def _as_asked(self, given: protocol.Params, capabilities: Mapping[str, Any]) -> Asked:
+        token = (given.meta or {}).get("progressToken")
+
+        async def report(reached: float, total: float, what: str) -> None:
+            await self._notify("notifications/progress", {"progressToken": token, "progress": reached, "total": total, "message": what})
+
+        return Asked(
+            client=_CLIENT,
+            session=_CLIENT,
+            notify=self._notify,
+            list_changed=self._list_changed,
+            is_local=True,
+            is_modern=bool(self._is_modern),
+            capabilities=capabilities,
+            request=None if self._is_modern else self._request,
+            report=report if token is not None else None,
+        )
+
+    def _heed(self, method: str, params: Mapping[str, Any]) -> None:
+        if method == "notifications/cancelled":
+            task = self._under_way.get(str(params.get("requestId")))
+            if task is not None:
+                task.cancel()
+        elif method == "notifications/roots/list_changed":
+            self._surface.roots_changed()
+
+    # ---- what we say by ourselves
+
+    async def _notify(self, method: str, params: Mapping[str, Any]) -> None:
+        self._send({"jsonrpc": "2.0", "method": method, **({"params": params} if params else {})})
+
+    async def _list_changed(self) -> None:
+        """In the later era only who listens is told."""
+        method = _LISTS["tools_list_changed"]
+        if not self._is_modern:
+            await self._notify(method, {})
+        for number, listened in self._listening.items():
+            if listened.notifications.tools_list_changed:
+                await self._notify(method, {"_meta": {SUBSCRIPTION: number}})
+
+    async def _listen(self, number: Number, params: ListenParams) -> Result:
+        """Until it is cancelled. What is asked for and never happens is promised all the same, as of a resource that there is not."""
+        meta = {SUBSCRIPTION: number}
+        promised = {key: value for key, value in msgspec.to_builtins(params.notifications).items() if value}
+        self._listening[number] = params
+        try:
+            await self._notify("notifications/subscriptions/acknowledged", {"_meta": meta, "notifications": promised})
+            await self._is_over.wait()
+        finally:
+            self._listening.pop(number, None)
+        return {"_meta": meta, "resultType": "complete"}
+
+    async def _request(self, method: str) -> Result:
+        number = len(self._asked) + 1
+        self._asked[number] = self._loop.create_future()
+        self._send({"jsonrpc": "2.0", "id": number, "method": method})
+        return await self._asked[number]
+
+    def _resolve(self, message: Message) -> None:
+        future = self._asked.get(message.id) if isinstance(message.id, int) else None
+        if future is None or future.done():
+            return
+        if isinstance(message.result, dict):
+            future.set_result(message.result)
+        else:
+            future.set_exception(Refused(INTERNAL_ERROR, "the client has refused"))
+
+
+CLOSED_MESSAGE = "Connection closed"

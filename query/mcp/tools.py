@@ -1,37 +1,39 @@
-"""tools/list and tools/call."""
+"""tools/list and tools/call: what is listed, and which process answers."""
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import logging
+import socket
 from collections import OrderedDict
-from collections.abc import Callable, Coroutine, Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Coroutine, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
-import anyio
-import mcp_types as types
-from mcp.server.context import ServerRequestContext
-from mcp.server.subscriptions import InMemorySubscriptionBus, ToolsListChanged
-from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+import msgspec
 
 from indexer.errors import LspidxError, UsageError
-from query.answers.envelope import Answer
 from query.answers.mishaps import explained
-from query.facts.index import Index
 from query.facts.served import OUTWARDS
 from query.mcp import forms
-from query.mcp.http import GONE
-from query.mcp.job import MAX_JOBS, Job
+from query.mcp.client import Asked
+from query.mcp.client_log import ClientLog
+from query.mcp.frames import Kind, Question, Told
 from query.mcp.options import Options
+from query.mcp.protocol import CallParams, Refused, Result
+from query.mcp.workers import Workers
 from query.mcp.workspace import Workspace
-from query.skills.session import NoSession, Phases
 from query.surface import search
 from query.surface.registry import load, names
-from query.surface.service import Service
+
+if TYPE_CHECKING:
+    from query.dialects.surface import Dialect, DialectTool
 
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
-Request = ServerRequestContext[Any, Any]
 
 _FRESH = {"type": "boolean", "description": "bring the index up to date first"}
 _ROOTS = "roots"
@@ -41,146 +43,176 @@ _MAX_SESSIONS = 1_000
 _TOGETHER = {"try": "edit"}
 """Tools that are not safe beside others wait for those of the same task: an index that is made holds up no build, and no edit. What is
 tried in memory may be written, and so counts as an edit."""
-_TURNS = ("start_lsp", "restart_lsp_server")
 _OF_WORKSPACE = ("live", "edit", "try", "run")
 """Tasks whose tools are about the workspace even where they need no index."""
 
 
 class Tools:
-    """The declared tools for any number of clients."""
+    """The declared tools for any number of clients, or a dialect's, before ours.
 
-    def __init__(self, workspace: Workspace, options: Options, bus: InMemorySubscriptionBus) -> None:
-        self.workspace, self.options = workspace, options
-        self._bus = bus
+    What is no tool of the dialect is one of ours, though it is not listed: a dialect's search of tools names them.
+    """
+
+    def __init__(self, start: Path, options: Options) -> None:
+        """`start`: the workspace is at or around it."""
+        self.options = options
+        self.workspace = Workspace(
+            start,
+            make=options.make_index,
+            edits=options.allow_edits,
+            folders=options.folders,
+            keeps_fresh=options.refresh,
+            begins=options.begin_index,
+        )
+        self.client_log = ClientLog()
         self._found: OrderedDict[str, set[str]] = OrderedDict()
-        self._phases: OrderedDict[str, Phases] = OrderedDict()
-        self._limiter = anyio.CapacityLimiter(MAX_JOBS)
-        self._alone: dict[str, anyio.Lock] = {}
+        self._held: set[str] = set()
+        self._roots: list[str] | None = None
+        self._alone: dict[str, asyncio.Lock] = {}
+        self._telling: set[asyncio.Task[None]] = set()
 
     # ---- tools/list
 
-    async def listed(self, ctx: Request, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-        """The profile's tools, then those that this client has found by `search_tools`."""
+    def listed(self, client: str) -> list[Result]:
+        """The profile's tools, or all of the dialect's, then those that this client has found."""
+        found = self._found.get(client, set())
+        if self._dialect is not None:
+            own = [_foreign(tool) for tool in self._foreign.values()]
+            return own + [self._declared(name, whole=True) for name in sorted(found) if self._is_on(name)]
         editing = search.EDITING if self.options.allow_edits else ()
         wanted = names() if self.options.profile == "full" else [*search.LISTED, *editing]
-        found = self.found(ctx)
         every = [*wanted, *sorted(found.difference(wanted))]
-        return types.ListToolsResult(tools=[self._declared(name, whole=name in found) for name in every if self._is_on(name)])
-
-    def found(self, ctx: Request) -> set[str]:
-        """What this client has looked up."""
-        return self._found.get(_client(ctx) or "", set())
+        return [self._declared(name, whole=name in found) for name in every if self._is_on(name)]
 
     def _is_on(self, name: str) -> bool:
         """Whether a tool can do anything here: one that runs the repository's code cannot where edits are off."""
         return self.options.allow_edits or not load(name)[0].runs
 
-    def _declared(self, name: str, *, whole: bool) -> types.Tool:
+    def _declared(self, name: str, *, whole: bool) -> Result:
         """`whole`: with the parameters that are seldom needed too, of a tool that this client has looked up."""
         tool, _ = load(name)
         schema = search.input_schema(tool) if whole else search.listed_schema(tool)
         only_shows = tool.read_only or (tool.applies and not self.options.allow_edits) or (tool.task == "try" and not tool.applies)
         if tool.needs_index:
             schema["properties"] = {**schema.get("properties", {}), "fresh": _FRESH}
-        return types.Tool(
-            name=tool.name,
-            description=tool.description,
-            input_schema=schema,
-            output_schema=dict(forms.OUTPUT_SCHEMA) if self.options.format != "text" else None,
-            annotations=types.ToolAnnotations(
-                read_only_hint=only_shows,
-                destructive_hint=None if only_shows else tool.destructive,
-                open_world_hint=False,
-            ),
-        )
+        hints = {"readOnlyHint": only_shows, "openWorldHint": False, **({} if only_shows else {"destructiveHint": tool.destructive})}
+        return {
+            "name": tool.name,
+            "description": tool.description,
+            "inputSchema": schema,
+            **({"outputSchema": dict(forms.OUTPUT_SCHEMA)} if self.options.format != "text" else {}),
+            "annotations": hints,
+        }
 
     # ---- tools/call
 
-    async def called(self, ctx: Request, params: types.CallToolRequestParams) -> types.CallToolResult | types.InputRequiredResult:
+    async def called(self, asked: Asked, params: CallParams) -> Result:
         """The answer; what the caller did wrong is an answer too, with what to do."""
-        given = {key: value for key, value in (params.arguments or {}).items() if value is not None}  # null: not set
         try:
+            if params.name in self._foreign:
+                return await self._called_foreign(asked, params)
+            given = {key: value for key, value in (params.arguments or {}).items() if value is not None}  # null: not set
             tool, _ = load(search.spelled(params.name) or params.name)
             of_workspace = tool.needs_index or tool.task in _OF_WORKSPACE or tool.name in OUTWARDS
             outwards = tool.name in OUTWARDS or self.workspace.is_elsewhere(given)
-            wanted = await self.roots(ctx, params.input_responses, outwards=outwards) if of_workspace else None
+            wanted = await self.roots(asked, params.input_responses, outwards=outwards) if of_workspace else None
             if wanted is not None:
                 return wanted
-            if tool.concurrency_safe:
-                answer = await self.answer(ctx, params.name, given)
-            else:
-                async with self._alone.setdefault(_TOGETHER.get(tool.task, tool.task), anyio.Lock()):
-                    answer = await self.answer(ctx, params.name, given)
+            only_reads = tool.needs_index and tool.read_only and not tool.runs and not given.get("live") and not given.get("fresh")
+            alone = None if tool.concurrency_safe else _TOGETHER.get(tool.task, tool.task)
+            told = await self.answered(asked, "call", params.name, given, only_reads=only_reads and alone is None, alone=alone)
         except LspidxError as error:
             return forms.failed(error, self.options)
         except Exception as error:
             log.exception("call failed: tool=%s", params.name)
             return forms.failed(explained(error, self.workspace.service.start), self.options)
-        if tool.name == "search_tools":
-            await self._list_too(ctx, answer.result.matches)
-        return await anyio.to_thread.run_sync(forms.answered, tool, answer, self.options, limiter=self._limiter)
+        if told.found:
+            await self._list_too(asked, told.found, search.LISTED)
+        return told.result or {}
 
-    async def answer(self, ctx: Request, name: str, given: dict[str, Any]) -> Answer[Any]:
-        """One question on a thread of its own.
+    async def _called_foreign(self, asked: Asked, params: CallParams) -> Result:
+        given = dict(params.arguments or {})
+        if (wanted := await self.roots(asked, params.input_responses, outwards=self.workspace.is_elsewhere(given))) is not None:
+            return wanted
+        tool = self._foreign[params.name]
+        only_reads = tool.read_only and tool.concurrency_safe
+        told = await self.answered(asked, "foreign", params.name, given, only_reads=only_reads)
+        if told.found:
+            await self._list_too(asked, [name for name in told.found if name not in self._foreign], ())
+        return told.result or {}
 
+    async def answered(
+        self, asked: Asked, kind: Kind, name: str, given: dict[str, Any], *, only_reads: bool, alone: str | None = None
+    ) -> Told:
+        """What a process says to a question. Cancelled, or when the client has gone, the question is ended.
+
+        Args:
+            only_reads: a reader may know the answer. alone: no two questions of this name at once.
         Raises:
-            LspidxError: as `registry.call`; whatever else the tool raises.
+            ServerCrashed: the process has ended. Refused: there is no answer.
         """
-        name = search.spelled(name) or name
-        tool, _ = load(name)
-        fresh = given.pop("fresh", False) if tool.needs_index else False
-        if not isinstance(fresh, bool):
-            raise UsageError(f"{name}: 'fresh' is true or false, not {fresh!r}")
+        question = Question(
+            number=0,
+            kind=kind,
+            name=name,
+            arguments=given,
+            client=asked.client,
+            wants_progress=asked.report is not None,
+            start=str(self.workspace.service.start),
+            roots=self._roots,
+            log_level=self.client_log.least,
+        )
+        told = await _unless(asked.gone, self._routed(question, asked, only_reads=only_reads, alone=alone))
+        if told.refused is not None:
+            raise Refused(*told.refused)
+        self._note(asked, told)
+        return told
 
-        phases = self.phases(ctx)
+    async def _routed(self, question: Question, asked: Asked, *, only_reads: bool, alone: str | None) -> Told:
+        def progress(told: Told) -> None:
+            if asked.report is not None:
+                self._tell(asked.report(told.reached, told.total, told.what))
 
-        def ask(job: Job[Answer[Any]]) -> Answer[Any]:
-            service = self.service_of(ctx, name, given)
-            if not fresh:
-                service.catch_up(name, progress=job.progress)
-            if tool.needs_index and (index := self.workspace.index_if_any(fresh=fresh, progress=job.progress, of=service)) is not None:
-                job.uses(index.cursor())
-            return service.ask(name, given, progress=job.progress, phases=phases, cut=False, strict=self.options.strict)
+        if only_reads and question.client not in self._held:
+            told = await self.workers.read(question, progress)
+            if not told.passed:
+                return told
+        async with self._alone.setdefault(alone, asyncio.Lock()) if alone else contextlib.nullcontext():
+            return await self.workers.ask(question, progress)
 
-        return await self._run(ctx, ask)
+    def _note(self, asked: Asked, told: Told) -> None:
+        """What later questions depend on."""
+        (self._held.add if told.held else self._held.discard)(asked.client)
+        if told.turned and told.turned != str(self.workspace.service.start):
+            self.workspace.follow(Path(told.turned), None)
+            self.workers.end_readers()
 
-    def service_of(self, ctx: Request, name: str, given: Mapping[str, Any]) -> Service:
-        """Who answers a call. `start_lsp` turns the one client on stdin to another project; clients over HTTP share the server."""
-        root = given.get("root_dir")
-        if name in _TURNS and isinstance(root, str) and root and ctx.request is None:
-            self.workspace.turn_to(root)
-        return self.workspace.about(name, given)
+    def _tell(self, telling: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(telling)
+        self._telling.add(task)
+        task.add_done_callback(self._telling.discard)
 
-    def phases(self, ctx: Request) -> Phases:
-        """Of this client: each has a skill of its own, which ends with the session. Of more than `_MAX_SESSIONS` the idlest is lost."""
-        client = _client(ctx)
-        if client is None:
-            return NoSession()
-        own = self._phases.setdefault(client, Phases())
-        self._phases.move_to_end(client)
-        while len(self._phases) > _MAX_SESSIONS:
-            self._phases.popitem(last=False)
-        return own
+    @cached_property
+    def workers(self) -> Workers:
+        """None is forked before the first question; what all of them need is loaded here, once."""
+        from query.mcp import answering, worker  # noqa: F401  (forked with what they have loaded)
 
-    async def on_index(self, ctx: Request, work: Callable[[Index], T]) -> T:
-        """`work` on the newest index, on a thread of its own."""
+        return Workers(self._work, lambda level, said, name: self._tell(self.client_log.tell(level, said, name)))
 
-        def run(job: Job[T]) -> T:
-            index = self.workspace.index(fresh=False, progress=job.progress)
-            job.uses(index.cursor())
-            return work(index)
+    def _work(self, channel: socket.socket, life: int, reads: bool) -> NoReturn:
+        from query.mcp import worker
+        from query.mcp.answering import Answering
 
-        return await self._run(ctx, run)
+        worker.run(channel, life, lambda: Answering(self.workspace, self.options, reads=reads), reads=reads)
 
-    async def _run(self, ctx: Request, work: Callable[[Job[T]], T]) -> T:
-        wants_progress = ctx.meta is not None and ctx.meta.get("progress_token") is not None
-        job = Job(work, ctx.session.report_progress if wants_progress else None)
-        gone = ctx.request.scope.get(GONE) if ctx.request is not None else None
-        return await (job.run(self._limiter) if gone is None else _unless(gone, job.run(self._limiter)))
+    async def close(self) -> None:
+        """Ends the processes that answer, if there are any."""
+        if "workers" in self.__dict__:
+            await self.workers.close()
 
-    async def roots(
-        self, ctx: Request, responses: types.InputResponses | None, *, outwards: bool = False
-    ) -> types.InputRequiredResult | None:
+    # ---- what belongs to a client
+
+    async def roots(self, asked: Asked, responses: Mapping[str, Any] | None, *, outwards: bool = False) -> Result | None:
         """Asks a client that was started elsewhere than its workspace where that is; over HTTP it may be another machine's.
 
         A client of the protocol since 2026-07-28 answers by repeating its request, for which this returns what it is asked.
@@ -188,60 +220,91 @@ class Tools:
         Args:
             outwards: the question may be about another place, which it may name if it is one of the client's.
         """
-        capabilities = ctx.session.client_capabilities
         is_wanted = self.workspace.roots_wanted or (outwards and not self.workspace.roots_known)
-        if not is_wanted or ctx.request is not None or capabilities is None or capabilities.roots is None:
+        if not is_wanted or not asked.is_local or asked.capabilities.get("roots") is None:
             return None
-        if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
+        if asked.is_modern:
             listed = (responses or {}).get(_ROOTS)
             if listed is None:
-                return types.InputRequiredResult(input_requests={_ROOTS: types.ListRootsRequest()})
+                return {"resultType": "input_required", "inputRequests": {_ROOTS: {"method": "roots/list"}}}
         else:
             listed = None
-            with anyio.move_on_after(_ROOTS_S):
-                listed = await ctx.session.send_request(types.ListRootsRequest(), types.ListRootsResult)
-        self.workspace.take_roots([str(root.uri) for root in listed.roots] if isinstance(listed, types.ListRootsResult) else [])
+            with contextlib.suppress(TimeoutError, Refused):
+                assert asked.request is not None
+                listed = await asyncio.wait_for(asked.request("roots/list"), _ROOTS_S)
+        uris = _uris(listed)
+        self.workspace.take_roots(uris)
+        if uris != self._roots:
+            self._roots = uris
+            if "workers" in self.__dict__:
+                self.workers.end_readers()
         return None
 
-    async def _list_too(self, ctx: Request, matches: list[str], *, listed: Sequence[str] = search.LISTED) -> None:
+    def forget_roots(self) -> None:
+        """They have changed, and are asked for when a question needs them."""
+        self.workspace.roots_wanted, self.workspace.roots_known = True, False
+
+    async def _list_too(self, asked: Asked, matches: list[str], listed: Sequence[str]) -> None:
         """What was found is listed from now on, for clients that only call what is listed."""
-        client = _client(ctx)
-        if client is None or self.options.profile == "full":
+        if not asked.client or self.options.profile == "full":
             return
-        known = self._found.setdefault(client, set())
-        self._found.move_to_end(client)
+        known = self._found.setdefault(asked.client, set())
+        self._found.move_to_end(asked.client)
         while len(self._found) > _MAX_SESSIONS:
             self._found.popitem(last=False)
         new = {name for name in matches if name not in listed} - known
         if new:
             known.update(new)
-            await ctx.session.send_tool_list_changed()
-            await self._bus.publish(ToolsListChanged())
+            await asked.list_changed()
+
+    @cached_property
+    def _dialect(self) -> Dialect | None:
+        if not self.options.dialect:
+            return None
+        from query.dialects import dialect
+
+        return dialect(self.options.dialect)
+
+    @cached_property
+    def _foreign(self) -> dict[str, DialectTool]:
+        return {tool.name: tool for tool in self._dialect.tools()} if self._dialect is not None else {}
 
 
-async def _unless(gone: anyio.Event, work: Coroutine[Any, Any, T]) -> T:
+def _foreign(tool: DialectTool) -> Result:
+    return {
+        "name": tool.name,
+        "description": tool.description,
+        "inputSchema": dict(tool.input_schema),
+        "annotations": {
+            "readOnlyHint": tool.read_only,
+            "destructiveHint": tool.destructive,
+            "idempotentHint": tool.read_only,
+            "openWorldHint": False,
+        },
+    }
+
+
+def _uris(listed: object) -> list[str]:
+    """Those of a list of roots; none of what is no such list."""
+    try:
+        return [root["uri"] for root in msgspec.convert(listed, dict[str, list[dict[str, str]]])["roots"]]
+    except (msgspec.ValidationError, KeyError):
+        return []
+
+
+async def _unless(gone: asyncio.Event | None, work: Coroutine[Any, Any, T]) -> T:
     """What `work` returns or raises, cancelled when the client has gone: a stream that broke off is not taken up again."""
-    outcome: list[T] = []
-    failure: list[Exception] = []
-
-    async def watch(scope: anyio.CancelScope) -> None:
-        await gone.wait()
-        scope.cancel()
-
-    async with anyio.create_task_group() as group:
-        group.start_soon(watch, group.cancel_scope)
-        try:
-            outcome.append(await work)
-        except Exception as error:  # raised below, outside of the group, which would wrap it
-            failure.append(error)
-        group.cancel_scope.cancel()
-    if failure:
-        raise failure[0]
-    if not outcome:
-        raise UsageError("the client has gone, and what it asked for was ended")
-    return outcome[0]
-
-
-def _client(ctx: Request) -> str | None:
-    """Whose list it is: of the one client on stdin, of an HTTP session; None where requests belong to no session."""
-    return "stdio" if ctx.request is None else ctx.request.headers.get("mcp-session-id")
+    if gone is None:
+        return await work
+    working, leaving = asyncio.ensure_future(work), asyncio.ensure_future(gone.wait())
+    try:
+        await asyncio.wait([working, leaving], return_when=asyncio.FIRST_COMPLETED)
+        if working.done():
+            return working.result()
+    finally:
+        leaving.cancel()
+        if not working.done():
+            working.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await working
+    raise UsageError("the client has gone, and what it asked for was ended")

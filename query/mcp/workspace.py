@@ -15,7 +15,8 @@ from indexer.store.generations import Home, find_home
 from query.facts.folders import folders
 from query.facts.index import Index
 from query.facts.served import OUTWARDS, Served
-from query.surface.service import Progress, Service
+from query.live.servers import servers_of
+from query.surface.service import Progress, ServersOf, Service
 from query.upkeep.first import First
 from query.upkeep.keeping import LONGEST_WAIT_S
 
@@ -41,6 +42,7 @@ class Workspace:
         keeps_fresh: bool = False,
         patience_s: float = LONGEST_WAIT_S,
         begins: bool = False,
+        servers: ServersOf = servers_of,
     ) -> None:
         """What holds for all questions.
 
@@ -48,8 +50,9 @@ class Workspace:
             make: an index that is missing is made before the first question is answered.
             begins: it is made in the background, and questions are answered meanwhile.
             edits: tools may change files. folders: outside, that the user has allowed.
-            keeps_fresh, patience_s: as of `Service`.
+            keeps_fresh, patience_s, servers: as of `Service`.
         """
+        self._servers = servers
         self._allowed = [*folders, *_allowed_by_settings(start)]
         self._edits, self._keeps_fresh, self._patience_s, self._begins = edits, keeps_fresh, patience_s, begins
         self.service = self._service(start)
@@ -86,7 +89,39 @@ class Workspace:
         here = _root(before).resolve()
         if root == here:
             return
-        turned = self._of(root)
+        self._turn(self._of(root))
+
+    def follow(self, start: Path, roots: Iterable[str] | None) -> None:
+        """Has later questions be about what another process says that they are about.
+
+        Args:
+            roots: what the client works on; None where it has not said so.
+        """
+        if start != self.service.start:
+            with self._opening:
+                turned = self._others.get(start)
+            self._turn(turned or self._service(start))
+        if roots is not None and self.service.served is not None:
+            self.roots_wanted, self.roots_known = False, True
+            self.service.served.roots = [str(folder) for uri in roots if (folder := _folder(uri)) is not None]
+
+    def for_reading(self, servers: ServersOf) -> Workspace:
+        """The same, for a process that neither makes nor refreshes an index."""
+        made = Workspace(self.service.start, make=False, edits=self._edits, servers=servers)
+        made._allowed = self._allowed
+        if made.service.served is not None and self.service.served is not None:
+            made.service.served.allowed, made.service.served.roots = [*self.service.served.allowed], [*self.service.served.roots]
+        made.roots_wanted, made.roots_known = False, True
+        return made
+
+    def close(self) -> None:
+        """Ends what runs for it."""
+        for service in [self.service, *self._others.values()]:
+            service.close()
+
+    def _turn(self, turned: Service) -> None:
+        before = self.service
+        here = _root(before).resolve()
         if turned.served is not None and str(here) not in turned.served.allowed:  # the one before may still be asked about
             turned.served.allowed.append(str(here))
         with self._opening:
@@ -131,6 +166,7 @@ class Workspace:
             keeps_fresh=self._keeps_fresh,
             patience_s=self._patience_s,
             first=first,
+            servers_of=self._servers,
         )
 
     def index_if_any(self, *, fresh: bool, progress: Progress, of: Service | None = None) -> Index | None:

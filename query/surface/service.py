@@ -46,6 +46,9 @@ if TYPE_CHECKING:
 
 _OFTEN = 3
 
+ServersOf = Callable[[Path, Mapping[str, Any]], Servers]
+"""Where the running servers of a workspace are had from: its root, and settings as from the command line."""
+
 
 class Service:
     """The tools on the workspace at or around `start`. Any number of threads may ask."""
@@ -61,6 +64,7 @@ class Service:
         keeps_fresh: bool = False,
         patience_s: float = LONGEST_WAIT_S,
         first: First | None = None,
+        servers_of: ServersOf = servers_of,
     ) -> None:
         """What holds for all questions.
 
@@ -71,7 +75,9 @@ class Service:
             keeps_fresh: questions bring the index up to date where the work tree has moved on, on a thread of its own.
             patience_s: what a question waits for that at most.
             first: makes the index where there is none; None where nobody does so unasked.
+            servers_of: gives the running servers.
         """
+        self._servers_of = servers_of
         self.start = start
         self.edits = edits
         self.served = served
@@ -312,7 +318,7 @@ class Service:
         with self._lock:
             before, session = self._servers, self._session()
             key = (root, repr(session))
-            kept = self._servers = before if before is not None and before[0] == key else (key, servers_of(root, session))
+            kept = self._servers = before if before is not None and before[0] == key else (key, self._servers_of(root, session))
         if before is not None and before is not kept:
             before[1].close()
         return kept[1]
