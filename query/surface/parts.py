@@ -7,8 +7,9 @@ the lists of a record take turns, and of what an element holds itself a few rows
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple, cast
 
 _PIECE_CHARS = 160
 """A text of several lines that is longer is cut into pieces of about this length, at the ends of lines where it can be."""
@@ -24,24 +25,35 @@ CUT = "…"
 
 
 class Parts:
-    """The rows of one result, counted once."""
+    """The rows of one result, counted once: a part of it then costs what that part is long."""
 
     def __init__(self, plain: Any) -> None:
         """`plain`: the result as built-in values (`msgspec.to_builtins`)."""
         self._plain = plain
         keys = list(_keys(plain, (), 0))
-        self._rank = [0] * len(keys)
+        ranks = [0] * len(keys)
         for rank, row in enumerate(sorted(range(len(keys)), key=keys.__getitem__)):  # sorted is stable: else in the order of the text
-            self._rank[row] = rank
-
-    @property
-    def rows(self) -> int:
-        return len(self._rank)
+            ranks[row] = rank
+        self.rows = len(ranks)
+        self._held = _held(plain, iter(ranks))
 
     def part(self, first: int, end: int) -> Any:
         """The result with the rows from `first` up to and without `end`, and with what stands around them."""
-        rows = iter(self._rank)
-        return _part(self._plain, rows, range(first, end))[0]
+        return _part(self._plain, self._held, first, end)
+
+
+class _Held(NamedTuple):
+    """What a value holds of rows. ranks: theirs, sorted. inner: by element, by key, or by piece of a text, what it is itself made of.
+
+    An element of a list that holds no rows is one, and has `inner` empty; what holds none and stands elsewhere has nothing at all.
+    """
+
+    ranks: Sequence[int]
+    inner: Sequence[Any] = ()
+
+    def has(self, first: int, end: int) -> bool:
+        at = bisect_left(self.ranks, first)
+        return at < len(self.ranks) and self.ranks[at] < end
 
 
 def _keys(value: Any, indices: tuple[int, ...], field: int) -> Iterator[tuple[int, int, int]]:
@@ -62,32 +74,40 @@ def _key(indices: tuple[int, ...], field: int) -> tuple[int, int, int]:
     return max((index // _BLOCK for index in indices[1:]), default=0), indices[0], field
 
 
-def _part(value: Any, ranks: Iterator[int], wanted: range) -> tuple[Any, int, bool]:
-    """The value with its wanted rows alone; how many rows it has; whether one of them is wanted."""
+def _held(value: Any, ranks: Iterator[int]) -> _Held | None:
+    """The rows of a value, whose ranks come in the order of the text; None where it has none."""
     if isinstance(value, list):
-        kept: list[Any] = []
-        rows, found = 0, False
-        for item in value:
-            part, inner, is_wanted = _part(item, ranks, wanted)
-            if not inner:
-                inner, is_wanted = 1, next(ranks) in wanted
-            rows += inner
-            if is_wanted:
-                kept.append(part)
-                found = True
-        return kept, rows, found
+        elements = [_held(item, ranks) or _Held((next(ranks),)) for item in cast("list[Any]", value)]
+        return _Held(sorted(rank for held in elements for rank in held.ranks), elements) if elements else None
     if isinstance(value, dict):
-        parts = {key: _part(item, ranks, wanted) for key, item in value.items()}
-        made = {key: part for key, (part, _, _) in parts.items()}
-        return made, sum(rows for _, rows, _ in parts.values()), any(is_wanted for _, _, is_wanted in parts.values())
+        fields = [_held(item, ranks) for item in cast("dict[str, Any]", value).values()]
+        inside = sorted(rank for held in fields if held is not None for rank in held.ranks)
+        return _Held(inside, fields) if inside else None
     if isinstance(value, str) and _is_long(value):
         pieces = _pieces(value)
-        shown = [number for number, _ in enumerate(pieces) if next(ranks) in wanted]
-        if not shown:
-            return CUT, len(pieces), False
-        before, after = (CUT if shown[0] else ""), (CUT if shown[-1] < len(pieces) - 1 else "")
-        return f"{before}{''.join(pieces[number] for number in shown)}{after}", len(pieces), True
-    return value, 0, False
+        own = [next(ranks) for _ in pieces]
+        return _Held(sorted(own), [*zip(pieces, own, strict=True)])
+    return None
+
+
+def _part(value: Any, held: _Held | None, first: int, end: int) -> Any:
+    """The value with its wanted rows alone."""
+    if held is None or not held.inner:
+        return value
+    if isinstance(value, list):
+        return [
+            _part(item, inner, first, end)
+            for item, inner in zip(cast("list[Any]", value), held.inner, strict=True)
+            if inner.has(first, end)
+        ]
+    if isinstance(value, dict):
+        fields = zip(cast("dict[str, Any]", value).items(), held.inner, strict=True)
+        return {key: _part(item, inner, first, end) for (key, item), inner in fields}
+    shown = [number for number, (_, rank) in enumerate(held.inner) if first <= rank < end]
+    if not shown:
+        return CUT
+    before, after = (CUT if shown[0] else ""), (CUT if shown[-1] < len(held.inner) - 1 else "")
+    return f"{before}{''.join(held.inner[number][0] for number in shown)}{after}"
 
 
 def _is_long(text: str) -> bool:
