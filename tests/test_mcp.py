@@ -8,6 +8,7 @@ import os
 import re
 import select
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -46,7 +47,15 @@ from query.surface.registry import ALIASES, call, load, names
 pytest_plugins = ["query_fixtures"]
 
 ERAS = ["legacy", "auto"]
-LOADED = ("query.cli.mcp", "query.mcp.server", "query.mcp.stdio", "query.mcp.http", "query.dialects", "uvicorn")
+LOADED = (
+    "query.cli.mcp",
+    "query.mcp.server",
+    "query.mcp.stdio",
+    "query.mcp.answering",
+    "query.mcp.worker",
+    "query.mcp.http",
+    "query.dialects",
+)
 """What a server loads at its start, which takes a second of processor: so most of those here are forked. Those of `Wire`, and the one whose
 parent goes, are started as a user starts them."""
 
@@ -393,7 +402,7 @@ def test_a_row_that_is_longer_than_the_budget_leaves_the_envelope():
         },
         __import__("query.answers.envelope", fromlist=["Answer"]).Answer[tool.result],
     )  # fmt: skip
-    result = forms.answered(tool, answer, Options(budget=1000, format="both"))
+    result = types.CallToolResult.model_validate(forms.answered(tool, answer, Options(budget=1000, format="both")))
     assert len(text(result)) <= 1000
     assert len(compact(data(result))) <= 1000
     assert (data(result)["total"], data(result)["result"], data(result)["completeness"]["status"]) == (7, None, "partial")
@@ -746,8 +755,8 @@ def test_instructions_have_under_240_words_and_are_sent(shop_root: Path):
 
 def test_prompts_and_instructions_name_tools_that_exist():
     made = [INSTRUCTIONS.read_text(encoding="utf-8")]
-    made += [prompts.PROMPTS["review_changes"][1]({}), prompts.PROMPTS["before_edit"][1]({"symbol": "x"})]
-    made += [prompts.PROMPTS["before_edit"][1]({"file": "x"})]
+    made += [prompts.PROMPTS["review_changes"][2]({}), prompts.PROMPTS["before_edit"][2]({"symbol": "x"})]
+    made += [prompts.PROMPTS["before_edit"][2]({"file": "x"})]
     named = {word for item in made for word in re.findall(r"\b[a-z]+(?:_[a-z]+)+\b", item)} - {"file_path", "before_edit"}
     assert len(named) >= 8
     assert named <= set(names()), named - set(names())
@@ -832,7 +841,7 @@ import os, sys
 import msgspec
 from indexer.errors import NameNotFound, UsageError
 from query.cli import command as cli
-from query.tools import find_symbol, list_symbols, go_to_definition, inspect_symbol
+from query.tools import find_symbol, list_symbols, go_to_definition, inspect_symbol, type_hierarchy
 
 def loud(context, ask):
     print("a stray line")
@@ -840,13 +849,13 @@ def loud(context, ask):
     return found(context, ask)
 
 def slow(context, ask):
-    context.progress(1, 2, "begun")
-    try:
-        context.index.rows("SELECT count(*) FROM range(10000000) a, range(10000000) b WHERE a.range * b.range = 7")
-    except BaseException as error:
-        outcome = type(error).__name__
-    with open(os.environ["HOME"] + "/outcome", "w") as fifo:
-        fifo.write(outcome)
+    context.progress(1, 2, str(os.getpid()))
+    context.index.rows("SELECT count(*) FROM range(10000000) a, range(10000000) b WHERE a.range * b.range = 7")
+
+def spinning(context, ask):
+    context.progress(1, 2, str(os.getpid()))
+    while True:
+        pass
 
 def stepping(context, ask):
     outcome = ""
@@ -864,8 +873,9 @@ def broken(context, ask):
     raise RuntimeError("this is a bug")
 
 found = find_symbol.TOOL.run
-for module, run in ((find_symbol, loud), (list_symbols, slow), (go_to_definition, broken), (inspect_symbol, stepping)):
+for module, run in ((find_symbol, loud), (list_symbols, slow), (go_to_definition, broken), (type_hierarchy, spinning)):
     module.TOOL = msgspec.structs.replace(module.TOOL, run=run)
+inspect_symbol.TOOL = msgspec.structs.replace(inspect_symbol.TOOL, run=stepping, read_only=False)
 cli.main()
 """
 
@@ -914,38 +924,105 @@ def test_an_internal_error_is_an_answer_and_the_server_lives(copy: Path, patched
         assert "RuntimeError: this is a bug" in server.end()[2]
 
 
-@pytest.mark.parametrize(("tool", "outcome"), [("list_symbols", "InterruptException"), ("inspect_symbol", "Stopped")])
-def test_a_cancelled_question_is_stopped_and_never_answered(copy: Path, patched: list[str], tool: str, outcome: str):
-    os.mkfifo(copy.parent / "outcome")
+def ended(pid: int) -> bool:
+    """Whether a process ends in time, whoever is to wait for it."""
+    try:
+        psutil.Process(pid).wait(60)
+    except psutil.NoSuchProcess:
+        return True
+    except psutil.TimeoutExpired:
+        return False
+    return True
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"), [("list_symbols", {"file_path": SERVICE}), ("type_hierarchy", {"symbol": "shop.models.Item"})]
+)
+def test_a_cancelled_question_is_ended_whatever_it_is_at_and_never_answered(
+    copy: Path, patched: list[str], tool: str, arguments: dict[str, Any]
+):
+    """In the database, or in a loop that never looks up: the process that was at it is gone, and the next question has another."""
     with wire(copy, command=patched) as server:
-        arguments = {"file_path": SERVICE} if tool == "list_symbols" else {"symbol": "shop.service.run"}
         server.send("tools/call", 1, name=tool, arguments=arguments, _meta={"progressToken": "p"})
         begun = server.read()
         assert (begun["method"], begun["params"]["progressToken"]) == ("notifications/progress", "p")
         server.send("notifications/cancelled", requestId=1)
-        assert outcome_of(copy) == outcome
-        server.send("tools/call", 2, name="find_callers", arguments={"symbol": "shop.service.middle"})
-        messages = [server.read()]
-        while "id" not in messages[-1]:
-            messages.append(server.read())
-        assert messages[-1]["id"] == 2
-        assert "function outer" in messages[-1]["result"]["content"][0]["text"]
-        code, out, _ = server.end()
-        assert code == 0
-        assert all("id" not in json.loads(line) for line in out.splitlines())
+        assert ended(int(begun["params"]["message"]))
+        _assert_answers(server)
 
 
-def test_a_server_ends_with_its_stdin_even_in_the_middle_of_a_question(copy: Path, patched: list[str]):
+def test_a_cancelled_question_of_the_process_that_stays_ends_at_its_next_step(copy: Path, patched: list[str]):
     os.mkfifo(copy.parent / "outcome")
     with wire(copy, command=patched) as server:
-        server.send("tools/call", 1, name="list_symbols", arguments={"file_path": SERVICE}, _meta={"progressToken": "p"})
+        server.send("tools/call", 1, name="inspect_symbol", arguments={"symbol": "shop.service.run"}, _meta={"progressToken": "p"})
         assert server.read()["method"] == "notifications/progress"
-        ended: list[tuple[int, str, str]] = []
-        waiter = threading.Thread(target=lambda: ended.append(server.end()))
-        waiter.start()
-        assert outcome_of(copy) == "InterruptException"
-        waiter.join(30)
-        assert ended[0][0] == 0
+        server.send("notifications/cancelled", requestId=1)
+        assert outcome_of(copy) == "Stopped"
+        _assert_answers(server)
+
+
+def _assert_answers(server: Wire) -> None:
+    server.send("tools/call", 2, name="find_callers", arguments={"symbol": "shop.service.middle"})
+    messages = [server.read()]
+    while "id" not in messages[-1]:
+        messages.append(server.read())
+    assert messages[-1]["id"] == 2
+    assert "function outer" in messages[-1]["result"]["content"][0]["text"]
+    code, out, _ = server.end()
+    assert code == 0
+    assert all("id" not in json.loads(line) for line in out.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [("list_symbols", {"file_path": SERVICE}), ("type_hierarchy", {"symbol": "shop.models.Item"}), ("inspect_symbol", {"symbol": "run"})],
+)
+def test_a_server_ends_with_its_stdin_even_in_the_middle_of_a_question(
+    copy: Path, patched: list[str], tool: str, arguments: dict[str, Any]
+):
+    os.mkfifo(copy.parent / "outcome")
+    reading = os.open(copy.parent / "outcome", os.O_RDONLY | os.O_NONBLOCK)  # so that who writes does not wait
+    try:
+        with wire(copy, command=patched) as server:
+            server.send("tools/call", 1, name=tool, arguments=arguments, _meta={"progressToken": "p"})
+            assert server.read()["method"] == "notifications/progress"
+            children = psutil.Process(server.process.pid).children(recursive=True)
+            code, out, _ = server.end()
+            assert (code, [json.loads(line).get("id") for line in out.splitlines() if "progress" not in line]) == (0, [1])
+            assert all(ended(child.pid) for child in children)
+    finally:
+        os.close(reading)
+
+
+@pytest.mark.parametrize("tool", ["list_symbols", "type_hierarchy"])
+def test_no_process_that_answers_outlives_its_server(copy: Path, patched: list[str], tool: str):
+    with wire(copy, command=patched) as server:
+        arguments = {"file_path": SERVICE} if tool == "list_symbols" else {"symbol": "shop.models.Item"}
+        server.send("tools/call", 1, name=tool, arguments=arguments, _meta={"progressToken": "p"})
+        pid = int(server.read()["params"]["message"])
+        server.process.kill()
+        assert ended(pid)
+
+
+def test_questions_at_once_are_answered_at_once_by_as_many_processes(copy: Path, patched: list[str]):
+    with wire(copy, command=patched) as server:
+        for number, token in ((1, "a"), (2, "b")):
+            server.send("tools/call", number, name="type_hierarchy", arguments={"symbol": "Item"}, _meta={"progressToken": token})
+        begun = [server.read()["params"] for _ in range(2)]  # neither ever ends
+        assert {item["progressToken"] for item in begun} == {"a", "b"}
+        assert len({item["message"] for item in begun}) == 2
+        server.send("tools/list", 3)
+        assert server.read()["id"] == 3
+
+
+def test_a_process_that_answers_and_dies_costs_its_own_question(copy: Path, patched: list[str]):
+    with wire(copy, command=patched) as server:
+        server.send("tools/call", 1, name="type_hierarchy", arguments={"symbol": "Item"}, _meta={"progressToken": "p"})
+        os.kill(int(server.read()["params"]["message"]), signal.SIGKILL)
+        told = server.read()
+        assert (told["id"], told["result"]["isError"]) == (1, True)
+        assert "has ended with status -9; ask again" in told["result"]["content"][0]["text"]
+        _assert_answers(server)
 
 
 def test_a_server_ends_when_its_parent_is_gone_and_another_holds_its_stdin(shop_root: Path):

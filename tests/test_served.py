@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
-import threading
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -25,9 +26,10 @@ from indexer.store.generations import Home
 from query import dialects
 from query.facts.index import open_index
 from query.facts.served import PLACES, Served
-from query.mcp.job import Job, Stopped
+from query.mcp.job import Stopped
 from query.mcp.options import Options
-from query.mcp.server import build
+from query.mcp.sdk import build
+from query.mcp.server import Surface
 from query.mcp.tools import _unless  # pyright: ignore[reportPrivateUsage]
 from query.mcp.workspace import Workspace
 from query.surface.registry import call, load, names
@@ -253,20 +255,22 @@ def test_a_folder_that_is_indexed_holds_up_no_other_client_and_ends_when_it_is_c
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     crawl_with_ty(root, jobs=1)
-    begun, ended = threading.Event(), threading.Event()
+    begun, ended = root.parent / "begun", root.parent / "ended"
 
     def crawls(_root: Path, _flags: Any, progress: Any, **_more: Any) -> None:
         """A crawl whose server never answers: it says so again and again, until nobody listens."""
-        begun.set()
+        begun.touch()
         try:
-            while not ended.wait(0.01):
+            while True:
+                time.sleep(0.01)
                 progress(0, 1, "crawl")
         except Stopped:
-            ended.set()
+            ended.touch()
             raise
 
     monkeypatch.setattr(folders, "recrawl", crawls)
-    server = build(root, Options(allow_edits=True, folders=(str(root.parent / "lib"),)))
+    surface = Surface(root, Options(allow_edits=True, folders=(str(root.parent / "lib"),)))
+    server = build(surface)
 
     async def scenario() -> None:
         with anyio.fail_after(300):
@@ -276,48 +280,51 @@ def test_a_folder_that_is_indexed_holds_up_no_other_client_and_ends_when_it_is_c
                     await first.call_tool("add_workspace_folder", {"path": str(root.parent / "lib")})
 
                 group.start_soon(add)
-                await anyio.to_thread.run_sync(begun.wait)
+                while not begun.exists():
+                    await anyio.sleep(0.01)
                 for tool, given in (
                     ("run_build", {"language": "zig"}),
                     ("preview_edit", {"file_path": "no.py"}),
                     ("find_symbol", {"query": "x"}),
                 ):
                     await second.call_tool(tool, given)  # answered or refused, but not kept waiting
-                assert not ended.is_set()
+                assert not ended.exists()
                 group.cancel_scope.cancel()
-            await anyio.to_thread.run_sync(ended.wait)
+            while not ended.exists():
+                await anyio.sleep(0.01)
+            await surface.close()
 
     anyio.run(scenario)
-    assert ended.is_set()
 
 
 def test_what_is_asked_over_http_ends_when_its_client_has_gone() -> None:
-    begun, stopped = threading.Event(), threading.Event()
+    begun, stopped = asyncio.Event(), asyncio.Event()
 
-    def work(job: Job[None]) -> None:
+    async def work() -> None:
         begun.set()
         try:
-            while not stopped.wait(0.01):
-                job.progress(0, 1, "crawl")
-        except Stopped:
+            await asyncio.Event().wait()
+        finally:
             stopped.set()
-            raise
+
+    async def soon() -> int:
+        return 3
 
     async def scenario() -> None:
-        gone, limiter = anyio.Event(), anyio.CapacityLimiter(4)
+        gone = asyncio.Event()
 
         async def leave() -> None:
-            await anyio.to_thread.run_sync(begun.wait)
+            await begun.wait()
             gone.set()
 
-        with anyio.fail_after(300):
-            async with anyio.create_task_group() as group:
-                group.start_soon(leave)
-                with pytest.raises(UsageError, match="client has gone"):
-                    await _unless(gone, Job(work).run(limiter))
-        assert await _unless(anyio.Event(), Job(lambda _: 3).run(limiter)) == 3
+        async with asyncio.timeout(300):
+            leaving = asyncio.ensure_future(leave())
+            with pytest.raises(UsageError, match="client has gone"):
+                await _unless(gone, work())
+            await leaving
+        assert await _unless(asyncio.Event(), soon()) == 3
 
-    anyio.run(scenario)
+    asyncio.run(scenario())
     assert stopped.is_set()
 
 

@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 from urllib.parse import unquote
 
 import click
@@ -16,6 +16,7 @@ from indexer.errors import IndexUnusable, LspidxError, UsageError
 from indexer.quoting import one_line, visible
 from query.answers.envelope import Answer
 from query.answers.mishaps import explained
+from query.context import Servers
 from query.facts.freshness import drift
 from query.facts.index import Index
 from query.facts.partial_names import completions, paths
@@ -68,12 +69,16 @@ class NoServers:
         """There is nothing to end."""
 
 
+def _no_servers(root: Path, flags: Mapping[str, Any]) -> Servers:
+    return cast("Servers", NoServers())
+
+
 class Answering:
     """For one process. Any number of threads may ask."""
 
     def __init__(self, workspace: Workspace, options: Options, *, reads: bool) -> None:
         """`reads`: answers only what a whole index that is as the files are knows."""
-        self.workspace = workspace.for_reading(lambda *_: NoServers()) if reads else workspace
+        self.workspace = workspace.for_reading(_no_servers) if reads else workspace
         self.options, self._reads = options, reads
         self._phases: OrderedDict[str, Phases] = OrderedDict()
 

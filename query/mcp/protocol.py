@@ -7,6 +7,7 @@ serves.
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Mapping
 from typing import Any, Literal, cast
@@ -143,16 +144,17 @@ _messages = msgspec.json.Decoder(Message)
 
 def message_of(line: bytes) -> Message | Result | None:
     """The message that a line is; what is answered where it is none and asks something; None where it asks nothing."""
+    code, sent = INVALID_REQUEST, cast(object, None)
     try:
         return _messages.decode(line)
-    except msgspec.ValidationError as error:
-        code, said, sent = INVALID_REQUEST, str(error), cast(object, msgspec.json.decode(line))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        code, said = PARSE_ERROR, str(error)
-        try:
+        said = str(error)
+    try:
+        sent = msgspec.json.decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        code = PARSE_ERROR
+        with contextlib.suppress(ValueError, RecursionError):
             sent = json.loads(line)  # takes half of a surrogate pair, so that the number of the request is known
-        except (ValueError, RecursionError):
-            sent = None
     number: object = None
     if isinstance(sent, Mapping):
         members = cast("Mapping[str, object]", sent)

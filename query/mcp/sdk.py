@@ -15,7 +15,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from query.mcp.client import Asked
-from query.mcp.protocol import Refused, Result, params_of
+from query.mcp.protocol import Refused, Result, modern_result, params_of
 from query.mcp.server import Method, Surface
 
 Request = ServerRequestContext[Any, Any]
@@ -61,8 +61,10 @@ def build(surface: Surface) -> Server[Any]:
 
     def handled(method: Method) -> Any:
         async def handle(ctx: Request, params: types.RequestParams) -> Result:
+            asked = _asked(ctx, bus)
             try:
-                return await method.answer(_asked(ctx, bus), params_of(method.params, ctx.params))
+                result = await method.answer(asked, params_of(method.params, ctx.params))
+                return modern_result(result, surface.info, is_kept=method.is_kept) if asked.is_modern else result
             except Refused as refused:
                 raise MCPError(refused.code, refused.message, refused.data) from None
 

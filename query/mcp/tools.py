@@ -7,7 +7,7 @@ import contextlib
 import logging
 import socket
 from collections import OrderedDict
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Coroutine, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
@@ -69,7 +69,7 @@ class Tools:
         self._held: set[str] = set()
         self._roots: list[str] | None = None
         self._alone: dict[str, asyncio.Lock] = {}
-        self._telling: set[asyncio.Task[None]] = set()
+        self._telling: set[asyncio.Future[None]] = set()
 
     # ---- tools/list
 
@@ -187,23 +187,20 @@ class Tools:
             self.workspace.follow(Path(told.turned), None)
             self.workers.end_readers()
 
-    def _tell(self, telling: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.get_running_loop().create_task(telling)
+    def _tell(self, telling: Awaitable[None]) -> None:
+        task = asyncio.ensure_future(telling)
         self._telling.add(task)
         task.add_done_callback(self._telling.discard)
 
     @cached_property
     def workers(self) -> Workers:
         """None is forked before the first question; what all of them need is loaded here, once."""
-        from query.mcp import answering, worker  # noqa: F401  (forked with what they have loaded)
+        from query.mcp import answering, worker
 
-        return Workers(self._work, lambda level, said, name: self._tell(self.client_log.tell(level, said, name)))
+        def work(channel: socket.socket, life: int, reads: bool) -> NoReturn:
+            worker.run(channel, life, lambda: answering.Answering(self.workspace, self.options, reads=reads), reads=reads)
 
-    def _work(self, channel: socket.socket, life: int, reads: bool) -> NoReturn:
-        from query.mcp import worker
-        from query.mcp.answering import Answering
-
-        worker.run(channel, life, lambda: Answering(self.workspace, self.options, reads=reads), reads=reads)
+        return Workers(work, lambda level, said, name: self._tell(self.client_log.tell(level, said, name)))
 
     async def close(self) -> None:
         """Ends the processes that answer, if there are any."""

@@ -207,6 +207,7 @@ class _Worker:
         except OSError:
             piece = b""
         if not piece:
+            self._wait(0)  # nothing but its end closes it
             self.close()
             return
         for frame in self._received.add(piece):
