@@ -144,7 +144,7 @@ def pages(service: Service, name: str, budget: int, form: str) -> Iterator[dict[
         arguments = {**arguments_of(name), **({"cursor": cursor} if cursor else {})}
         answer = service.ask(name, arguments, cut=False)
         result = forms.answered(tool, answer, Options(budget=budget, format=form))  # pyright: ignore[reportArgumentType]
-        data = result.structured_content or {}
+        data = result.get("structuredContent", {})
         assert len(msgspec.json.encode(data)) <= budget
         yield data
         if not data.get("next_cursor"):

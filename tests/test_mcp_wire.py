@@ -127,7 +127,7 @@ def by_sdk(root: Path, lines: Iterable[Sent]) -> list[Sent]:
         server = sdk.build(surface)
         to_server, from_client = anyio.create_memory_object_stream[SessionMessage | Exception](100)
         to_client, from_server = anyio.create_memory_object_stream[SessionMessage](100)
-        async with anyio.create_task_group() as group:
+        async with to_server, from_client, to_client, from_server, anyio.create_task_group() as group:
             group.start_soon(server.run, from_client, to_client, server.create_initialization_options())
             for line in lines:
                 await to_server.send(SessionMessage(types.jsonrpc_message_adapter.validate_python(line)))

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any, cast
 
 import click
-import mcp_types as types
 import msgspec
 import pytest
 from hostile_support import (
@@ -113,8 +112,8 @@ def surfaces(tool: Any, answer: Any) -> Iterator[tuple[str, str, bool]]:
     yield "json", to_json(answer), False
     for budget in (1_000, 40_000):
         made = forms.answered(tool, answer, Options(budget=budget, format="both"))
-        yield f"mcp text {budget}", "\n".join(cast(types.TextContent, item).text for item in made.content), False
-        yield f"mcp data {budget}", "\0".join(texts(made.structured_content, forms.EXACT)), False
+        yield f"mcp text {budget}", "\n".join(item["text"] for item in made["content"]), False
+        yield f"mcp data {budget}", "\0".join(texts(made["structuredContent"], forms.EXACT)), False
     yield "repr", repr(answer), False
 
 
@@ -162,10 +161,10 @@ def look_at(service: Service, name: str) -> None:
             answer = service.ask(name, given)
         except LspidxError as error:
             failed = forms.failed(error, Options(format="both"))
-            told = [error_text(error), json.dumps(error_record(error)), cast(types.TextContent, failed.content[0]).text]
+            told = [error_text(error), json.dumps(error_record(error)), failed["content"][0]["text"]]
             for text in told:
                 assert not steering(click.unstyle(text)), (name, given, text)
-            assert not [bad for text in texts(failed.structured_content) for bad in steering(text) if "forged" not in bad]
+            assert not [bad for text in texts(failed["structuredContent"]) for bad in steering(text) if "forged" not in bad]
             continue
         for surface, text, commands in surfaces(tool, answer):
             found = steering(text.replace("\0", ""), commands=commands)
@@ -472,7 +471,7 @@ def test_the_command_line_prints_by_one_door() -> None:
         path.name
         for path in sources
         if re.search(
-            r"click\.echo\(|click\.secho\(|sys\.std(out|err)\.write\(|traceback\.print|TextContent\(type", path.read_text(encoding="utf-8")
+            r"click\.echo\(|click\.secho\(|sys\.std(out|err)\.write\(|traceback\.print|\"type\": \"text\"", path.read_text(encoding="utf-8")
         )
     }
     own_words = {
@@ -480,4 +479,4 @@ def test_the_command_line_prints_by_one_door() -> None:
         "site.py": "the same, between two numbers",
         "mishaps.py": "a traceback for who asks for it, made visible",
     }
-    assert direct == {"terminal.py", "forms.py", *own_words}
+    assert direct == {"terminal.py", "protocol.py", *own_words}

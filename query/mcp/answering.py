@@ -25,7 +25,7 @@ from query.mcp import forms, resources
 from query.mcp.frames import Question, Told
 from query.mcp.job import Job
 from query.mcp.options import Options
-from query.mcp.protocol import INVALID_PARAMS, Refused, Result
+from query.mcp.protocol import INVALID_PARAMS, Refused, Result, text_of_ours
 from query.mcp.workspace import Workspace
 from query.skills.session import NoSession, Phases
 from query.surface import manual, search
@@ -155,7 +155,7 @@ class Answering:
         found: list[str] = []
         if self._dialect.finds is not None and question.name == self._dialect.finds[0] and isinstance(reply.structured, dict):
             found = [*reply.structured.get(self._dialect.finds[1], [])]
-        result: Result = {"content": [forms.text_of_ours(text) for text in reply.blocks], "isError": reply.is_error}
+        result: Result = {"content": [text_of_ours(text) for text in reply.blocks], "isError": reply.is_error}
         if isinstance(reply.structured, dict):
             result["structuredContent"] = reply.structured
         return result, found

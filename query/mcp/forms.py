@@ -14,7 +14,7 @@ from query.answers.envelope import Answer
 from query.answers.pages import Cursor, parsed
 from query.answers.style import Style
 from query.mcp.options import Options
-from query.mcp.protocol import Result
+from query.mcp.protocol import Result, text_of_ours
 from query.surface import search
 from query.surface.budget import shorten
 from query.surface.parts import Parts
@@ -116,11 +116,6 @@ def _result(text: str, data: dict[str, Any], options: Options, *, failed: bool) 
         **({"structuredContent": data} if data else {}),
         "isError": failed,
     }
-
-
-def text_of_ours(text: str) -> Result:
-    """Text as every part of the server sends it."""
-    return {"type": "text", "text": visible(text)}
 
 
 def _lean(data: dict[str, Any]) -> dict[str, Any]:

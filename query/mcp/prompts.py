@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from indexer.quoting import visible
 from query.mcp import skill_prompts
-from query.mcp.protocol import INVALID_PARAMS, Refused, Result
+from query.mcp.protocol import INVALID_PARAMS, Refused, Result, text_of_ours
 
 _REVIEW = """Review the changes {what} with the tools of lspidx, in this order:
 1. detect_changes ({arguments}): the changed symbols with their risk, deleted and renamed ones too.
@@ -71,5 +70,5 @@ def get(name: str, given: Mapping[str, str]) -> Result:
     if name not in known:
         raise Refused(INVALID_PARAMS, f"there is no prompt '{name}'; known: {', '.join(known)}")
     text = PROMPTS[name][2](given) if name in PROMPTS else skill_prompts.text(name, given)
-    message = {"role": "user", "content": {"type": "text", "text": visible(text)}}
+    message = {"role": "user", "content": text_of_ours(text)}
     return {"description": known[name], "messages": [message]}

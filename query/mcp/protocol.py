@@ -15,7 +15,7 @@ from typing import Any, Literal, cast
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from indexer.quoting import one_line
+from indexer.quoting import one_line, visible
 
 HANDSHAKE_VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 MODERN_VERSIONS = ("2026-07-28",)
@@ -56,6 +56,11 @@ class Message(msgspec.Struct, frozen=True):
         """Raises ValueError, by which a line is no message, where it has too little to be one."""
         if self.method is UNSET and (self.id is UNSET or (self.result is UNSET and self.error is UNSET)):
             raise ValueError("it has neither a method nor the answer to a request")
+
+
+def text_of_ours(text: str) -> Result:
+    """Text as every part of the server sends it."""
+    return {"type": "text", "text": visible(text)}
 
 
 # ---- parameters
@@ -183,7 +188,7 @@ def params_of(kind: type[Params], params: Mapping[str, Any] | None) -> Any:
     except msgspec.ValidationError:
         raise Refused(INVALID_PARAMS, "Invalid request parameters", "") from None
     token = (found.meta or {}).get("progressToken", "")
-    if isinstance(token, bool) or not isinstance(token, Number):
+    if not isinstance(token, Number):  # `true` is one to the SDK, and tells nobody
         raise Refused(INVALID_PARAMS, "Invalid request parameters", "")
     return found
 

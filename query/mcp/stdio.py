@@ -226,7 +226,7 @@ class _Connection:
             is_modern=bool(self._is_modern),
             capabilities=capabilities,
             request=None if self._is_modern else self._request,
-            report=report if token is not None else None,
+            report=report if token is not None and not isinstance(token, bool) else None,
         )
 
     def _heed(self, method: str, params: Mapping[str, Any]) -> None:
