@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from indexer.errors import NameNotFound, ServerMissing, UsageError
 from indexer.lsp.enums import FileChangeType
 from query.answers.envelope import Answer
 from query.facts.index import Index, open_index
+from query.live import outline
 from query.live.host import Host
 from query.live.launch import Launcher
 from query.live.tree import Tree
@@ -195,6 +196,40 @@ def test_references_differ_from_the_index_where_a_server_means_more_by_them(
     indexed = places(world.ask("find_references", include_declaration=True, **at))
     assert live - indexed - BY_LIBRARY == more
     assert indexed - live == fewer
+
+
+def test_only_the_files_of_a_page_of_uses_are_read_and_long_ones_are_tried_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What stands around a use is read from its file: of a thousand uses in hundreds of files that took longer than the server."""
+    long = "".join(f"\n\ndef other_{number}() -> int:\n    return {number}\n" for number in range(300))
+    uses = {f"use_{number}.py": f"from a import first\n\n\ndef use() -> int:\n    return first()\n{long}" for number in range(6)}
+    root = write_tree(tmp_path / "many", {"a.py": f"def first() -> int:\n    return 1\n{long}", **uses})
+    tried: list[list[str]] = []
+    read: list[str] = []
+    too_slow, parse = outline.too_slow, outline.syntaxes.parse
+
+    def trying(texts: Sequence[Any]) -> set[int]:
+        tried.append([text.path for text in texts])
+        return too_slow(texts)
+
+    def reading(language: str, path: str, *more: Any, **named: Any) -> Any:
+        read.append(path)
+        return parse(language, path, *more, **named)
+
+    monkeypatch.setattr(outline, "too_slow", trying)
+    monkeypatch.setattr(outline.syntaxes, "parse", reading)
+    service = Service(root)
+    try:
+        answer = service.ask("find_references", {"symbol": "a.py:1:5", "live": True, "limit": 500})
+        assert {item.enclosing for item in answer.result if item.line == 5} == {"use"}
+        assert len([paths for paths in tried if set(paths) & set(uses)]) == 1
+        read.clear()
+        short = service.ask("find_references", {"symbol": "a.py:1:5", "live": True, "limit": 1})
+        assert (len(short.result), short.total) == (1, answer.total)
+        assert len(set(read) & set(uses)) <= 1
+    finally:
+        service.close()
 
 
 def test_uses_that_the_index_knows_and_a_server_does_not_tell_are_owned_up(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any, Literal, TypeVar
 
@@ -181,14 +181,15 @@ def _text_of(workspace: Workspace, path: str) -> str:
         return ""
 
 
-def enclosing(workspace: Workspace) -> Callable[[str, int, int], str]:
-    """Finds the function, class or module around a place (0-based) in a file as it is now."""
+def enclosing(workspace: Workspace, paths: Iterable[str]) -> Callable[[str, int, int], str]:
+    """Finds the function, class or module around a place (0-based) in one of these files as it is now."""
+    texts = {path: _text_of(workspace, path) for path in paths}
+    outline.hangs([*texts.items()])  # long ones are tried together, in one process, not each in one of its own
     outlines: dict[str, list[outline.Present]] = {}
 
     def of(path: str, line: int, col: int) -> str:
         if path not in outlines:
-            text = _text_of(workspace, path)
-            outlines[path] = [item for item in outline.outline(path, text) if item.kind in _HOLDERS]
+            outlines[path] = [item for item in outline.outline(path, texts[path]) if item.kind in _HOLDERS]
         around = [
             item for item in outlines[path] if (item.span.line, item.span.col) <= (line, col) < (item.span.end_line, item.span.end_col)
         ]

@@ -63,7 +63,7 @@ def _live(workspace: Workspace, ask: FindReferences) -> Answer[list[FoundReferen
     if ask.role or ask.possible:
         raise UsageError("a running server tells no roles and no possible references: ask the index for those, without live")
     question = ask_server(workspace, ask, methods.TEXT_DOCUMENT_REFERENCES, {"context": {"includeDeclaration": ask.include_declaration}})
-    enclosed, number = enclosing(workspace), Counter[str]()
+    number = Counter[str]()
     found: list[FoundReference] = []
     told = found_places(workspace, question)
     beyond = _known_beyond(workspace, question.spot, ask, {(place.path, place.line, place.col) for place in told})
@@ -79,10 +79,9 @@ def _live(workspace: Workspace, ask: FindReferences) -> Answer[list[FoundReferen
             continue
         number[place.path] += 1
         if ask.group_by == "none" or number[place.path] == 1:
-            around = enclosed(place.path, place.line - 1, place.col - 1)
             found.append(
                 FoundReference(
-                    path=place.path, line=place.line, col=place.col, end_col=place.end_col, roles=[], enclosing=around, evidence="live",
+                    path=place.path, line=place.line, col=place.col, end_col=place.end_col, roles=[], enclosing="", evidence="live",
                     is_test=test, text=place.text,
                 )
             )  # fmt: skip
@@ -91,6 +90,8 @@ def _live(workspace: Workspace, ask: FindReferences) -> Answer[list[FoundReferen
         found.sort(key=lambda item: (-item.count, item.path))
     offset = offset_of(ask.cursor)
     shown = found[offset : offset + ask.limit]
+    enclosed = enclosing(workspace, {item.path for item in shown})  # their files are read for it, which the whole list may have too many of
+    shown = [msgspec.structs.replace(item, enclosing=enclosed(item.path, item.line - 1, item.col - 1)) for item in shown]
     return question.answer(ask, shown, page_of(offset, len(shown), len(found)), reasons=beyond)
 
 
