@@ -203,7 +203,9 @@ def test_only_the_files_of_a_page_of_uses_are_read_and_long_ones_are_tried_toget
 ) -> None:
     """What stands around a use is read from its file: of a thousand uses in hundreds of files that took longer than the server."""
     long = "".join(f"\n\ndef other_{number}() -> int:\n    return {number}\n" for number in range(300))
-    uses = {f"use_{number}.py": f"from a import first\n\n\ndef use() -> int:\n    return first()\n{long}" for number in range(6)}
+    uses = {
+        f"use_{number}.py": f"from a import first\n\n\ndef use() -> int:\n    return first()\n{long}# {number}\n" for number in range(6)
+    }
     root = write_tree(tmp_path / "many", {"a.py": f"def first() -> int:\n    return 1\n{long}", **uses})
     tried: list[list[str]] = []
     read: list[str] = []

@@ -193,6 +193,22 @@ def params_of(kind: type[Params], params: Mapping[str, Any] | None) -> Any:
     return found
 
 
+class _Root(msgspec.Struct, frozen=True):
+    uri: str
+
+
+class _Roots(msgspec.Struct, frozen=True):
+    roots: list[_Root]
+
+
+def roots_of(listed: object) -> list[str]:
+    """The addresses of a list of roots; none of what is no such list."""
+    try:
+        return [root.uri for root in msgspec.convert(listed, _Roots).roots]
+    except msgspec.ValidationError:
+        return []
+
+
 # ---- the two eras
 
 

@@ -12,8 +12,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
-import msgspec
-
 from indexer.errors import LspidxError, UsageError
 from query.answers.mishaps import explained
 from query.facts.served import OUTWARDS
@@ -22,7 +20,7 @@ from query.mcp.client import Asked
 from query.mcp.client_log import ClientLog
 from query.mcp.frames import Kind, Question, Told
 from query.mcp.options import Options
-from query.mcp.protocol import CallParams, Refused, Result
+from query.mcp.protocol import CallParams, Refused, Result, roots_of
 from query.mcp.workers import Workers
 from query.mcp.workspace import Workspace
 from query.surface import search
@@ -229,7 +227,7 @@ class Tools:
             with contextlib.suppress(TimeoutError, Refused):
                 assert asked.request is not None
                 listed = await asyncio.wait_for(asked.request("roots/list"), _ROOTS_S)
-        uris = _uris(listed)
+        uris = roots_of(listed)
         self.workspace.take_roots(uris)
         if uris != self._roots:
             self._roots = uris
@@ -279,14 +277,6 @@ def _foreign(tool: DialectTool) -> Result:
             "openWorldHint": False,
         },
     }
-
-
-def _uris(listed: object) -> list[str]:
-    """Those of a list of roots; none of what is no such list."""
-    try:
-        return [root["uri"] for root in msgspec.convert(listed, dict[str, list[dict[str, str]]])["roots"]]
-    except (msgspec.ValidationError, KeyError):
-        return []
 
 
 async def _unless(gone: asyncio.Event | None, work: Coroutine[Any, Any, T]) -> T:
