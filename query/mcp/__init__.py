@@ -1,6 +1,7 @@
-"""`lspidx mcp`: the declared tools for agents, by the official `mcp` SDK.
+"""`lspidx mcp`: the declared tools for agents.
 
-`server` puts together what clients see; `tools` answers calls, `job` runs them on threads that can be stopped, `workspace` finds the
-index; `resources` and `prompts` are what their names say; `http` and `stdio` are the two ways in. Nothing here knows a tool by its
-content: names, schemas, texts and limits come from the declarations.
+`server` has the methods that clients meet; `stdio` speaks `protocol` with the one client that started us, `http` and `sdk` serve others by
+the official SDK. `tools` lists, and hands questions to the processes of `workers`; there `worker` and `answering` answer them, by what
+`workspace` finds. `frames` is what the two sides say to each other. Nothing here knows a tool by its content: names, schemas, texts and
+limits come from the declarations.
 """

@@ -110,7 +110,10 @@ class _Connection:
             return
         except OSError:
             piece = b""
-        if not piece or len(self._in) > _MOST_LINE_BYTES:
+        if len(self._in) > _MOST_LINE_BYTES:
+            log.error("a line of more than %d bytes: the connection is given up", _MOST_LINE_BYTES)
+            piece = b""
+        if not piece:
             self._is_over.set()
             return
         self._in += piece

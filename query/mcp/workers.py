@@ -20,7 +20,9 @@ import msgspec
 from indexer.errors import ServerCrashed
 from query.mcp.frames import Question, Received, Sender, Told
 
-MOST_READERS = 16
+MOST_READERS, _MORE = 16, 4
+"""How many there may be at once: one for each processor, and more where questions have waited, so that long ones hold up no other."""
+_PATIENCE_S = 0.5
 _IDLE_S = 60.0
 """A reader that was asked nothing for so long ends, but for one."""
 _PIECE_BYTES = 1 << 18
@@ -42,7 +44,8 @@ class Workers:
         self._readers: list[_Worker] = []
         self._idle: list[_Worker] = []
         self._home: _Worker | None = None
-        self._free = asyncio.Semaphore(min(MOST_READERS, max(2, os.cpu_count() or 1)))
+        self._free = asyncio.Semaphore(min(MOST_READERS, os.cpu_count() or 1))
+        self._more = asyncio.Semaphore(_MORE)
         self._number = self._epoch = 0
 
     async def read(self, question: Question, progress: OnTold) -> Told:
@@ -51,7 +54,8 @@ class Workers:
         Raises:
             ServerCrashed: it has ended by itself.
         """
-        async with self._free:
+        taken = await self._turn()
+        try:
             worker = self._idle.pop() if self._idle else self._forked(reads=True)
             try:
                 told = await worker.ask(self._numbered(question), progress)
@@ -65,6 +69,18 @@ class Workers:
             self._idle.append(worker)
             asyncio.get_running_loop().call_later(_IDLE_S + 1, self._end_idle)
             return told
+        finally:
+            taken.release()
+
+    async def _turn(self) -> asyncio.Semaphore:
+        """What is to be released when the question is answered."""
+        try:
+            await asyncio.wait_for(self._free.acquire(), _PATIENCE_S)
+        except TimeoutError:
+            taken = self._free if self._more.locked() else self._more
+            await taken.acquire()
+            return taken
+        return self._free
 
     async def ask(self, question: Question, progress: OnTold) -> Told:
         """By the home, beside whatever else it is asked. Cancelled, the question is ended there at its next step, which is waited for.
