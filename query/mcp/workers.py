@@ -21,8 +21,9 @@ from indexer.errors import ServerCrashed
 from query.mcp.frames import Question, Received, Sender, Told
 
 MOST_READERS, _MORE = 16, 4
-"""How many there may be at once: one for each processor, and more where questions have waited, so that long ones hold up no other."""
-_PATIENCE_S = 0.5
+"""How many there may be at once: one for each processor, and more where all are at long ones."""
+_PATIENCE_S = 1.0
+"""Where no reader has answered for so long, all are at something long."""
 _IDLE_S = 60.0
 """A reader that was asked nothing for so long ends, but for one."""
 _PIECE_BYTES = 1 << 18
@@ -47,6 +48,7 @@ class Workers:
         self._free = asyncio.Semaphore(min(MOST_READERS, os.cpu_count() or 1))
         self._more = asyncio.Semaphore(_MORE)
         self._number = self._epoch = 0
+        self._answered_at = 0.0
 
     async def read(self, question: Question, progress: OnTold) -> Told:
         """By a reader; the one that answered last comes first, for it knows most. Cancelled, its process is ended.
@@ -62,6 +64,7 @@ class Workers:
             except BaseException:
                 self._end(worker)
                 raise
+            self._answered_at = time.monotonic()
             if worker.epoch != self._epoch:
                 self._end(worker)
                 return told
@@ -74,12 +77,17 @@ class Workers:
 
     async def _turn(self) -> asyncio.Semaphore:
         """What is to be released when the question is answered."""
+        acquiring = asyncio.ensure_future(self._free.acquire())
         try:
-            await asyncio.wait_for(self._free.acquire(), _PATIENCE_S)
-        except TimeoutError:
-            taken = self._free if self._more.locked() else self._more
-            await taken.acquire()
-            return taken
+            while not (await asyncio.wait([acquiring], timeout=_PATIENCE_S))[0]:
+                if time.monotonic() - self._answered_at > _PATIENCE_S and not self._more.locked():
+                    await self._more.acquire()
+                    acquiring.cancel()
+                    return self._more
+        except asyncio.CancelledError:
+            if not acquiring.cancel():
+                self._free.release()
+            raise
         return self._free
 
     async def ask(self, question: Question, progress: OnTold) -> Told:
