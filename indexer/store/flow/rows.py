@@ -25,6 +25,10 @@ _OF_ANY_NAME = frozenset({"__getattr__", "__getattribute__", "__setattr__"})
 _OF_CLASSES = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})
 
 
+_FIRST = frozenset(map(int, (Flow.BIND, Flow.SET_ATTRIBUTE, Flow.CONSTANT, Flow.DEFINE, Flow.YIELD, Flow.YIELD_FROM)))
+"""Rows of which something is known before any other becomes what it says."""
+
+
 class Builder(Decorating):
     """Makes each row what it says about values."""
 
@@ -33,12 +37,17 @@ class Builder(Decorating):
 
     def build(self) -> None:
         program, solver = self._program, self._solver
+        takes, parents, kinds = self._takes, program.parent, program.kind
         for row in self._rows:
-            parent = program.parent[row]
-            if parent >= 0:
-                self._takes.setdefault(parent, []).append(row)
+            parent = parents[row]
+            if parent in takes:
+                takes[parent].append(row)
+            elif parent >= 0:
+                takes[parent] = [row]
         for row in self._rows:
-            kind = program.kind[row]
+            kind = kinds[row]
+            if kind not in _FIRST:
+                continue
             if kind == Flow.BIND:
                 self._set.update(program.means.get(row, ()))
                 for sym_id in program.means.get(row, ()):
@@ -59,8 +68,9 @@ class Builder(Decorating):
         for row in [row for row in self._defined_at.values() if program.part[row] == 1]:
             self.find_bases(row)
         self.find_kept()
+        handlers = {int(kind): handler for kind, handler in self.handlers.items()}
         for row in self._rows:
-            handler = self.handlers.get(program.kind[row])
+            handler = handlers.get(kinds[row])
             if handler is not None:
                 handler(self, row)
 

@@ -14,6 +14,8 @@ from indexer.store.flow.solver import Solver
 
 PARAMETER, LOCAL = int(SymbolFlag.PARAMETER), int(SymbolFlag.LOCAL)
 _CLASSMETHOD = int(SymbolFlag.CLASSMETHOD)
+_BOUND_HERE = LOCAL | PARAMETER
+_NAME = int(Flow.NAME)  # plain numbers: to find a member of an enum costs as much as what is asked of it
 _FLAGS_OF = {
     "builtins.classmethod": _CLASSMETHOD,
     "builtins.staticmethod": int(SymbolFlag.STATIC),
@@ -43,27 +45,29 @@ class Sources:
         self._defined_at: dict[int, int] = {}  # by function or class: the row of its definition
 
     def taken(self, row: int, part: int) -> list[int]:
-        return [child for child in self._takes.get(row, ()) if self._program.part[child] == part]
+        parts = self._program.part
+        return [child for child in self._takes.get(row, ()) if parts[child] == part]
 
     def _nodes(self, row: int, part: int) -> list[int]:
         return [self._at(child) for child in self.taken(row, part)]
 
     def _copy_taken(self, row: int, part: int, target: int) -> None:
+        parts = self._program.part
         for child in self._takes.get(row, ()):
-            if self._program.part[child] == part:
+            if parts[child] == part:
                 self._solver.graph.copy(self._at(child), target)
 
     def _at(self, row: int) -> int:
         """The node of a row: of a name that holds what one symbol holds, or one row, that one."""
         program = self._program
-        if program.kind[row] != Flow.NAME:
+        if program.kind[row] != _NAME:
             return row
         if program.of[row] >= 0:
             return program.of[row]
         means = program.means.get(row, ())
         if (
             len(means) == 1
-            and (program.flags[means[0]] & (LOCAL | PARAMETER) or program.is_callable(means[0]))
+            and (program.flags[means[0]] & _BOUND_HERE or program.is_callable(means[0]))
             and self._is_plain(means[0])
         ):
             return self._solver.symbol(means[0])

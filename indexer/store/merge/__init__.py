@@ -29,7 +29,7 @@ from indexer.monikers import package_prefix, place_descriptors
 from indexer.store.facts import HEADER, TABLES, TARGETS, DocumentFacts
 from indexer.store.flow import Keeper, follow
 from indexer.store.merge.stages import Stages
-from indexer.store.merge.workshop import FURNITURE, connect, plan_little, shared
+from indexer.store.merge.workshop import FURNITURE, connect, shared
 from indexer.store.parsed import execute
 from indexer.store.schema import SCHEMA_VERSION, VIEWS_SQL
 from indexer.store.shard import write_shard
@@ -97,13 +97,10 @@ def read_facts(
     """Makes the view `fact`: the rows of the shards in `kept` but for the files in `gone`, and, as new (`is_new`), those in `found`.
 
     Args:
-        at_once: for few rows: a table in place of the view, so that each statement reads memory and not the files, and statements are
-            planned as they are written.
+        at_once: for few rows: a table in place of the view, so that each statement reads memory and not the files.
     Returns:
         Where it is a table, how many rows each view of facts will have.
     """
-    if at_once:
-        plan_little(connection)
     connection.register("gone", pa.table({"path": pa.array(sorted(gone), pa.string())}))
     parts = [f"SELECT *, false AS is_new FROM read_parquet({_quoted(kept)}) ANTI JOIN gone USING (path)"] if kept else []
     parts += [f"SELECT *, true AS is_new FROM read_parquet({_quoted(found)})"] if found else []

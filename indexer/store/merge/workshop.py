@@ -65,7 +65,7 @@ def connect(*, memory_mb: int = 512, threads: int = 4, spill: Path | None = None
     return duckdb.connect(":memory:", config=config)
 
 
-def plan_little(connection: duckdb.DuckDBPyConnection) -> None:
+def _plan_little(connection: duckdb.DuckDBPyConnection) -> None:
     """Statements are planned as they are written: for few rows."""
     steps = [row[0] for row in connection.execute("SELECT name FROM duckdb_optimizers()").fetchall()]
     connection.execute(f"SET disabled_optimizers = '{','.join(step for step in steps if step not in _WORTH_PLANNING)}'")
@@ -104,6 +104,6 @@ def _begun(furnish: Callable[[duckdb.DuckDBPyConnection], None]) -> duckdb.DuckD
         ("auto_checkpoint_skip_wal_threshold", "0"),
     ):
         connection.execute(f"SET GLOBAL {setting} = {value}")
-    plan_little(connection)
+    _plan_little(connection)
     furnish(connection)
     return connection
