@@ -44,7 +44,7 @@ def test_merges_at_once_do_not_meet(tmp_path: Path) -> None:
         try:
             both.wait()
             _build(path)
-        except BaseException as error:  # noqa: BLE001 - the thread would swallow it
+        except BaseException as error:
             failed.append(error)
 
     threads = [threading.Thread(target=build, args=(path,)) for path in paths]
