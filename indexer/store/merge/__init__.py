@@ -29,7 +29,7 @@ from indexer.monikers import package_prefix, place_descriptors
 from indexer.store.facts import HEADER, TABLES, TARGETS, DocumentFacts
 from indexer.store.flow import Keeper, follow
 from indexer.store.merge.stages import Stages
-from indexer.store.merge.workshop import FURNITURE, connect, shared
+from indexer.store.merge.workshop import FURNITURE, MEMORY_MB, connect, shared
 from indexer.store.parsed import execute
 from indexer.store.schema import SCHEMA_VERSION, VIEWS_SQL
 from indexer.store.shard import write_shard
@@ -260,7 +260,8 @@ def build(
             write_shard(manifests, [_facts_of(item) for item in around.manifests])
             read.append(manifests)
         given = _Given(read, shards, gone, around, keeper)
-        made = _few_built(path, given) if sum(shard.stat().st_size for shard in (*read, *shards)) < _FEW_BYTES else None
+        are_few = memory_mb >= MEMORY_MB and sum(shard.stat().st_size for shard in (*read, *shards)) < _FEW_BYTES
+        made = _few_built(path, given) if are_few else None
         if made is None:
             with connect(memory_mb=memory_mb, threads=threads, spill=path.parent / "tmp-spill") as connection:
                 made = _built(connection, path, "made", given)

@@ -21,7 +21,8 @@ import duckdb
 FURNITURE = "memory.main"
 """The schema of what is there for all merges of few rows."""
 
-_MEMORY_MB = 512
+MEMORY_MB = 512
+"""What the one that is shared may use: where less is allowed, a merge has one of its own."""
 
 _WORTH_PLANNING = frozenset(
     {
@@ -65,7 +66,7 @@ def connect(*, memory_mb: int = 512, threads: int = 4, spill: Path | None = None
     return duckdb.connect(":memory:", config=config)
 
 
-def _plan_little(connection: duckdb.DuckDBPyConnection) -> None:
+def plan_little(connection: duckdb.DuckDBPyConnection) -> None:
     """Statements are planned as they are written: for few rows."""
     steps = [row[0] for row in connection.execute("SELECT name FROM duckdb_optimizers()").fetchall()]
     connection.execute(f"SET disabled_optimizers = '{','.join(step for step in steps if step not in _WORTH_PLANNING)}'")
@@ -95,7 +96,7 @@ def shared(furnish: Callable[[duckdb.DuckDBPyConnection], None]) -> Generator[tu
 
 
 def _begun(furnish: Callable[[duckdb.DuckDBPyConnection], None]) -> duckdb.DuckDBPyConnection:
-    connection = connect(memory_mb=_MEMORY_MB, threads=1)
+    connection = connect(memory_mb=MEMORY_MB, threads=1)
     for setting, value in (
         ("temp_directory", "''"),
         ("enable_external_file_cache", "false"),  # a shard of the same name may be another one
@@ -104,6 +105,6 @@ def _begun(furnish: Callable[[duckdb.DuckDBPyConnection], None]) -> duckdb.DuckD
         ("auto_checkpoint_skip_wal_threshold", "0"),
     ):
         connection.execute(f"SET GLOBAL {setting} = {value}")
-    _plan_little(connection)
+    plan_little(connection)
     furnish(connection)
     return connection
