@@ -94,8 +94,9 @@ def pytest_collection(session: pytest.Session) -> Generator[None, object, object
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    shutil.rmtree(config.stash[STATE], ignore_errors=True)
-    config.stash[DOOR].remove()
+    if STATE in config.stash:  # else the beginning has failed, and says why
+        shutil.rmtree(config.stash[STATE], ignore_errors=True)
+        config.stash[DOOR].remove()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
