@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
@@ -10,6 +11,7 @@ import msgspec
 from indexer.errors import EditRefused, UsageError
 from indexer.languages import PYTHON
 from indexer.servers.registry import language_of
+from indexer.text import index_to_utf16
 from query.answers.envelope import Answer, Place, Reason, completeness_from
 from query.answers.pages import all_of
 from query.answers.paths import listed, of_paths
@@ -31,12 +33,17 @@ from query.surface.registry import tool
 if TYPE_CHECKING:
     from query.edits.plan import Plan
     from query.edits.scope import Scope
+    from query.edits.text import Document
     from query.refactor.parameters.call_sites import Code
     from query.refactor.parameters.changed_definition import Definition
     from query.refactor.parameters.changing_signature import Changed, Left, Site
     from query.refactor.parameters.signature import Wish
     from query.refactor.parameters.signature_uses import Family, Kin, Uses
+    from query.refactor.positional.asked import Asked
 
+_WORD = re.compile(r"[^\W\d][\w$]*")
+_KINDS = ("function", "method", "constructor", "class")
+_SAY_WHAT = "say what to change: add, remove, rename, order"
 _TOLD = 3
 _SHOWN = 200
 _LOOKED_AT = ("stale", "escapes", "unresolved_same_name")
@@ -135,23 +142,18 @@ def _text(answer: Answer[ChangedSignature], style: Style) -> Iterator[str]:
     catches_up=True,
 )
 def TOOL(context: Context, ask: ChangeSignature) -> Answer[ChangedSignature]:
-    """Adds, removes, renames or reorders parameters of a function, method or constructor of Python, with all calls of it."""
-    from query.refactor.parameters.signature_uses import kin_of, target_of
-
+    """Adds, removes, renames or reorders parameters of a function, method or constructor, with all calls of it: Python, TypeScript, Go."""
     index, workspace = context.index, context.workspace
-    symbol = target_of(index, ask.resolve(index, ("function", "method", "constructor", "class")))
-    wish = _wish(ask)
-    kin = kin_of(index, symbol)
-    gaps = _gaps(index, symbol, kin)
+    symbol, makes = _maker(index, ask.resolve(index, _KINDS), ask)
     made: list[_Made] = []
 
     def plan(scope: Scope) -> Plan:
         from query.edits.plan import plan_documents
 
-        found = _make(index, scope, symbol, kin, wish, gaps)
+        found = makes(scope)
         made.append(found)
         if ask.diagnostics and found.changed.documents:
-            before = {path: found.codes[path].module.document.content for path in found.changed.documents}
+            before = {path: found.originals[path] for path in found.changed.documents}
             found.preview, found.judged = judged(workspace, before, found.changed.documents)
         doubts = [*found.changed.doubts, *_said_of(found)]
         if ask.apply and not ask.anyway and doubts:
@@ -160,20 +162,16 @@ def TOOL(context: Context, ask: ChangeSignature) -> Answer[ChangedSignature]:
 
     outcome = carry_out(workspace, plan, write=ask.apply, shown=ask.plan)
     [found] = made
-    left = [LeftUse(why=item.why, place=_place(found.codes.get(item.path), item.path, item.place)) for item in found.changed.left]
-    reasons = [*outcome.reasons, *gaps, *found.judged]
+    left = [LeftUse(why=item.why, place=found.place(item.path, item.place)) for item in found.changed.left]
+    reasons = [*outcome.reasons, *found.gaps, *found.judged]
     if left:
         detail = "uses that may not fit the new parameters stay as they are"
         reasons.append(of_paths("left_behind", detail, sorted({item.place.path for item in left}), len(left)))
-    main = found.definitions[symbol.sym_id]
     result = ChangedSignature(
         name=symbol.record.qualified_name,
-        before=_said(main.change.before),
-        after=_said(main.change.after),
-        functions=[
-            symbol.record.qualified_name,
-            *sorted(kin.members[key].record.qualified_name for key in found.definitions if key != symbol.sym_id),
-        ],
+        before=found.before,
+        after=found.after,
+        functions=found.functions,
         calls=found.changed.calls,
         edited=outcome.edited,
         workspace_edit=outcome.plan.as_workspace_edit(edit_scope(workspace.root, index)),
@@ -187,7 +185,67 @@ def TOOL(context: Context, ask: ChangeSignature) -> Answer[ChangedSignature]:
     return workspace.answer(meant, result, all_of(outcome.edited.edits, cut_short=long), completeness_from(reasons))
 
 
+def _maker(index: Index, symbol: Symbol, ask: ChangeSignature) -> tuple[Symbol, Callable[[Scope], _Made]]:
+    """The function that is meant, and what makes the new texts, by how its language passes arguments."""
+    from query.refactor.positional import sites
+
+    if not symbol.record.external and sites.takes_by_place(symbol.record.path):
+        from query.refactor.positional.asked import Asked, language_for
+
+        symbol = sites.target_of(index, symbol)
+        by_place = Asked(_wish_by_place(ask), ask.add)
+        kin = sites.kin_of(index, symbol, language_for(symbol))
+        gaps = _gaps(index, symbol, kin)
+        return symbol, lambda scope: _made_by_place(index, scope, symbol, kin, by_place, gaps)
+    from query.refactor.parameters.signature_uses import kin_of, target_of
+
+    symbol = target_of(index, symbol)
+    wish = _wish(ask)
+    kin = kin_of(index, symbol)
+    gaps = _gaps(index, symbol, kin)
+    return symbol, lambda scope: _make(index, scope, symbol, kin, wish, gaps)
+
+
+def _made_by_place(index: Index, scope: Scope, symbol: Symbol, kin: Kin, wanted: Asked, gaps: Sequence[Reason]) -> _Made:
+    from query.refactor.positional.asked import made
+
+    found = made(index, scope, symbol, kin, wanted, gaps)
+    codes = found.codes
+
+    def place(path: str, at: tuple[int, int]) -> Place:
+        text = codes[path].document if path in codes else None
+        return _place(text, path, at)
+
+    return _Made(
+        before=found.before,
+        after=found.after,
+        functions=found.functions,
+        originals={path: code.document.content for path, code in codes.items()},
+        place=place,
+        changed=found.changed,
+        digests=found.digests,
+        gaps=list(gaps),
+        unknown=found.unknown,
+    )
+
+
 # ---- what is asked for
+
+
+def _wish_by_place(ask: ChangeSignature) -> Wish:
+    """Without what is added, which the language reads."""
+    from query.refactor.parameters.signature import Wish
+
+    wish = Wish(
+        removed=tuple(_names(ask.remove)),
+        renamed=_pairs(ask.rename, "rename", "old=new"),
+        given=_pairs(ask.call_with, "call_with", "timeout=null"),
+        after=ask.after,
+        order=tuple(_names(ask.order)),
+    )
+    if not (ask.add or wish.removed or wish.renamed or wish.order):
+        raise UsageError(_SAY_WHAT)
+    return wish
 
 
 def _wish(ask: ChangeSignature) -> Wish:
@@ -203,7 +261,7 @@ def _wish(ask: ChangeSignature) -> Wish:
         order=tuple(_names(ask.order)),
     )
     if not (wish.added or wish.removed or wish.renamed or wish.order):
-        raise UsageError("say what to change: add, remove, rename, order")
+        raise UsageError(_SAY_WHAT)
     _check_names(wish)
     return wish
 
@@ -261,15 +319,20 @@ def _said(signature: Sequence[Any]) -> str:
 
 
 class _Made(msgspec.Struct, kw_only=True):
-    """`digests`: of all files that were read, by path. unknown: reasons why uses may be unknown, where those could break.
+    """before, after: the parameters. functions: what changes together. originals: the files' bytes as they are, by path.
 
-    preview, judged: what servers say, and why that may not be all of it.
+    digests: of all files that were read, by path. place: how a place is shown. gaps: reasons why uses may be unknown; unknown: those of
+    them that could break. preview, judged: what servers say, and why that may not be all of it.
     """
 
-    definitions: dict[int, Definition]
-    codes: dict[str, Code]
+    before: str
+    after: str
+    functions: list[str]
+    originals: dict[str, bytes]
+    place: Callable[[str, tuple[int, int]], Place]
     changed: Changed
     digests: dict[str, str]
+    gaps: list[Reason]
     unknown: list[Reason]
     preview: Evaluation | None = None
     judged: list[Reason] = []
@@ -303,7 +366,21 @@ def _make(index: Index, scope: Scope, symbol: Symbol, kin: Kin, wish: Wish, gaps
     if not is_safe:
         found.left += _handed_over(family.classes, codes)
         found.doubts += _of_others(index, scope, kin, definitions, uses, family, codes, sites)
-    return _Made(definitions=definitions, codes=codes, changed=found, digests=digests, unknown=[] if is_safe else list(gaps))
+    main = definitions[symbol.sym_id].change
+    return _Made(
+        before=_said(main.before),
+        after=_said(main.after),
+        functions=[
+            symbol.record.qualified_name,
+            *sorted(kin.members[key].record.qualified_name for key in definitions if key != symbol.sym_id),
+        ],
+        originals={path: code.module.document.content for path, code in codes.items()},
+        place=lambda path, at: _place(codes[path].module.document if path in codes else None, path, at),
+        changed=found,
+        digests=digests,
+        gaps=list(gaps),
+        unknown=[] if is_safe else list(gaps),
+    )
 
 
 def _handed_over(family: Sequence[Symbol], codes: Mapping[str, Code]) -> list[Left]:
@@ -453,9 +530,13 @@ def _said_of(found: _Made) -> list[str]:
     return said
 
 
-def _place(code: Code | None, path: str, at: tuple[int, int]) -> Place:
+def _place(text: Document | None, path: str, at: tuple[int, int]) -> Place:
     line, col = at
-    if code is None:
+    if text is None:
         return Place(path=path, line=line + 1, col=col + 1, end_col=col + 1, text="")
-    word = code.word_at(at)
-    return Place(path=path, line=line + 1, col=col + 1, end_col=col + 1 + word[1], text=code.module.line(line).strip()[:200])
+    start = text.lines.offset(line, col)
+    found = _WORD.match(text.text, start)
+    said = found[0] if found else ""
+    low, high = text.lines.bounds(line)
+    shown = text.text[low:high].strip()[:200]
+    return Place(path=path, line=line + 1, col=col + 1, end_col=col + 1 + index_to_utf16(said, len(said)), text=shown)
