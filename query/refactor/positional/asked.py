@@ -17,6 +17,7 @@ from query.facts.documents import contents
 from query.facts.folders import index_command
 from query.facts.freshness import is_as_indexed
 from query.facts.index import Index
+from query.facts.registration import is_called_by_name
 from query.facts.symbols import Symbol
 from query.live.outline import hangs
 from query.refactor.parameters.changing_signature import Changed
@@ -219,10 +220,9 @@ def _of_names(scope: Scope, kin: Kin, definitions: Mapping[int, Definition], lan
         record = kin.members[key].record
         if record.kind == "method" and language.runs_unnamed(record.name):
             doubts.append(f"'{record.name}' may be run by the language or its library, which knows its parameters")
-        if record.kind == "function" and (record.name in ("main", "init") and is_of_types(language)):
-            doubts.append(f"'{record.name}' is run by the language, which knows its parameters")
-        if record.is_test and record.name.startswith(language.test_names or ("\0",)):
-            doubts.append(f"'{record.name}' is a test, which a runner calls")
+        is_run = is_of_types(language) and is_called_by_name(record.name, language.name, is_test=record.is_test)
+        if record.kind == "function" and is_run and (record.exported or not record.is_test):
+            doubts.append(f"'{record.name}' is run by the language or by a runner of tests, which knows its parameters")
         stem = record.path.rpartition(".")[0]
         if not is_of_types(language) and scope.read(f"{stem}.d.ts") is not None:
             doubts.append(f"'{stem}.d.ts' declares it too, and stays as it is")

@@ -62,7 +62,9 @@ def use_at(code: Code, offset: int) -> Use:
         and leaf.parent.type in ("arguments", "argument_list")
     ):
         return Use("call", leaf.parent.parent)
-    if leaf.type not in NAMES and leaf.type not in ("super", "this"):
+    if leaf.type in ("super", "this"):
+        return _IDLE  # its calls are found where the class is named as a base, and by `unnamed_makings`
+    if leaf.type not in NAMES:
         return Use("value", None, UNREAD)
     return _use_of(code, leaf)
 
@@ -150,6 +152,8 @@ def _why(parent: Node, node: Node) -> str:
 def uses_of_class(code: Code, offset: int) -> list[Use]:
     """What a place that names a class does with its constructor."""
     leaf = code.leaf_at(offset)
+    if leaf is not None and leaf.type == "super":
+        return [_IDLE]  # its calls are found where the class is named as a base
     if leaf is None or leaf.type not in NAMES:
         return [Use("value", None, UNREAD)]
     node = leaf
@@ -228,15 +232,41 @@ class Call(NamedTuple):
 
 def call_of(code: Code, node: Node) -> Call:
     listing, nodes = code.listed(node.child_by_field_name("arguments"))
-    return Call(listing, nodes, [_argument(parts) for parts in nodes])
+    return Call(listing, nodes, [_argument(code, parts) for parts in nodes])
 
 
-def _argument(nodes: list[Node]) -> Argument:
+def _argument(code: Code, nodes: list[Node]) -> Argument:
     inner = [one for node in nodes for one in _run(node)]
     acts = any(one.type in _ACTS or (one.type == "unary_expression" and one.children and one.children[0].type == "<-") for one in inner)
-    reads = acts or any(one.type in _READS or one.type == "identifier" for one in inner)
+    reads = acts or any(one.type in _READS or (one.type in _VARIABLES and _may_change(code, one)) for one in inner)
     spread = any(node.type in ("spread_element", "variadic_argument") for node in nodes)
     return Argument(spread, acts, reads, is_call=nodes[0].type == "call_expression")
+
+
+_VARIABLES = ("identifier", "shorthand_property_identifier")
+_BINDS = (
+    *("required_parameter", "optional_parameter", "formal_parameters", "variable_declarator", "parameter_declaration", "import_specifier"),
+    *("arrow_function", "const_spec", "function_declaration", "class_declaration", "import_clause", "namespace_import"),
+)
+_SETS = ("assignment_expression", "augmented_assignment_expression", "assignment_statement")
+
+
+def _may_change(code: Code, node: Node) -> bool:
+    """Whether another argument may set a variable: it is set somewhere in the file, or not bound in it."""
+    is_bound = False
+    for one in code.names.get(code.said(node), ()):
+        parent = one.parent
+        around = parent.parent if parent is not None and parent.type == "expression_list" else parent
+        if around is None:
+            continue
+        if around.type in ("update_expression", "inc_statement", "dec_statement"):
+            return True
+        if around.type in _SETS and (around.child_by_field_name("left") in (one, parent)):
+            return True
+        is_bound = (
+            is_bound or around.type in _BINDS or (around.type == "short_var_declaration" and around.child_by_field_name("left") == parent)
+        )
+    return not is_bound
 
 
 def _run(node: Node) -> Iterator[Node]:

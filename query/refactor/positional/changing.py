@@ -12,7 +12,7 @@ from query.refactor.parameters.bracketed import Piece, Replacement, Span
 from query.refactor.parameters.changing_signature import Changed, Left
 from query.refactor.positional.calls import BLIND, Call, Use, call_of, unnamed_makings, use_at, uses_of_class
 from query.refactor.positional.definitions import Definition, Uses, doubts_of, edits_of, is_generated
-from query.refactor.positional.needed import added_imports, unused, words_in
+from query.refactor.positional.needed import added_imports, unused, without_imports, words_in
 from query.refactor.positional.placing import Passed, Rewritten, Rules, rewritten
 from query.refactor.positional.sites import Site
 from query.refactor.positional.source import Code, Node, walk
@@ -71,6 +71,10 @@ def changed_texts(
     for key, item in definitions.items():
         code = item.heads[0][0].code
         work.owner += 2 * len(item.heads)
+        if is_of_types(language):
+            for head, change in item.heads:
+                gone = [node for number in change.removed for node in head.items[number].nodes]
+                work.dropped.setdefault(code.path, set()).update(words_in(code, gone))
         work.replacements.setdefault(code.path, []).extend(edits_of(item, uses.get(key, {}), work.owner, names[key]))
         work.found.doubts += doubts_of(item, names[key])
         work.owner += 2 * len(item.heads)
@@ -209,15 +213,20 @@ def _finished(work: _Work) -> Changed:
         text = code.source.changed(edits)
         if text == code.text:
             continue
-        document = Document(text=text, encoding=code.document.encoding, mark=code.document.mark)
-        after = Code(path, code.language, document)
+        after = _read(code, text)
+        if (words := work.dropped.get(path)) and (shorter := without_imports(after, words)) != text:
+            after = _read(code, shorter)
         if _errors(after.root) > _errors(code.root):
             raise EditRefused(f"'{path}' would have an error in its text; change it by hand")
         for word in unused(after, sorted(work.dropped.get(path, ()))):
             work.found.doubts.append(f"nothing in '{path}' would use '{word}' any more, which is an error")
-        work.found.documents[path] = document
+        work.found.documents[path] = after.document
     work.found.doubts = list(dict.fromkeys(work.found.doubts))
     return work.found
+
+
+def _read(code: Code, text: str) -> Code:
+    return Code(code.path, code.language, Document(text=text, encoding=code.document.encoding, mark=code.document.mark))
 
 
 def _errors(root: Node) -> int:

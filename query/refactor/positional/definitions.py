@@ -20,6 +20,10 @@ _DIRECTIVE = re.compile(r"^//(?:export|go:linkname|go:wasmexport|extern|sys)\b",
 _PARAM = r"(?P<before>@param[ \t]+(?:\{{[^}}\n]*\}}[ \t]*)?\[?){name}(?![\w$.])"
 
 
+_NO_VARIABLES = ("property_identifier", "field_identifier", "private_property_identifier")
+"""Names of members."""
+
+
 class Definition(NamedTuple):
     """A function that is to change. heads: it and what is declared of the same name beside it, with the change of each."""
 
@@ -73,7 +77,7 @@ def _head_edits(head: Head, change: Change, owner: int) -> Iterator[Replacement]
         return
     code = head.code
     if head.listing is None:
-        pieces = [piece for item in change.after for piece in [", ", *_pieces(head, change, item.was, item.text)]][1:]
+        pieces = [piece for item in change.after for piece in [", ", *_pieces(head, item.was, item.text)]][1:]
         if head.bare is not None:
             yield Replacement(code.start(head.bare), code.end(head.bare), ("(", *pieces, ")"), owner)
         return
@@ -87,20 +91,23 @@ def _head_edits(head: Head, change: Change, owner: int) -> Iterator[Replacement]
             wanted.append((None, (type_alone(item.text) if is_nameless else item.text,)))
         else:
             following = change.after[place + 1].was if place + 1 < len(change.after) else None
-            wanted.append((item.was + head.own, _pieces(head, change, item.was, "", following)))
+            wanted.append((item.was + head.own, _pieces(head, item.was, "", following)))
     newline = code.document.lines.newline_at(head.listing.start) or "\n"
     yield Replacement(head.listing.start, head.listing.end, head.listing.arranged(wanted, newline), owner)
 
 
-def _pieces(head: Head, change: Change, was: int | None, text: str, following: int | None = None) -> tuple[Piece, ...]:
-    """`following`: the old number of what will stand behind it."""
+def _pieces(head: Head, was: int | None, text: str, following: int | None = None) -> tuple[Piece, ...]:
+    """`following`: the old number of what will stand behind it, which may say the type of both."""
     if was is None:
         return (text,)
     item, code = head.items[was], head.code
-    span = Span(code.start(item.nodes[0]), code.end(item.nodes[-1]))
-    if item.shares and following != was + 1:
-        return (span, f" {item.of_type}")
-    return (span,)
+    whole = Span(code.start(item.nodes[0]), code.end(item.nodes[-1]))
+    if item.name is None or not item.of_type:
+        return (whole,)
+    alone = Span(code.start(item.name), code.end(item.name))
+    if following is not None and head.items[following].nodes[0].parent == item.nodes[0].parent:
+        return (alone,)
+    return (alone, f" {item.of_type}") if item.shares else (whole,)
 
 
 def _body_edits(head: Head, change: Change, uses: Uses, owner: int, name: str) -> Iterator[Replacement]:
@@ -132,7 +139,9 @@ def _body_edits(head: Head, change: Change, uses: Uses, owner: int, name: str) -
         for at in sorted({*_uses_of(code, head, old, uses), code.start(item.name)}):
             if inside[0] <= at < inside[1]:
                 leaf = code.leaf_at(at)
-                is_short = leaf is not None and leaf.type in ("shorthand_property_identifier", "shorthand_property_identifier_pattern")
+                if leaf is None or leaf.type in _NO_VARIABLES:
+                    continue  # `{a}.a`, which the server takes for the parameter
+                is_short = leaf.type in ("shorthand_property_identifier", "shorthand_property_identifier_pattern")
                 yield Replacement(at, at + len(old), (f"{old}: {new}" if is_short else new,), owner)
     if head.body is not None:
         for item in change.after:
@@ -141,9 +150,7 @@ def _body_edits(head: Head, change: Change, uses: Uses, owner: int, name: str) -
 
 
 def _check_free(head: Head, new: str, name: str) -> None:
-    if new != "_" and (
-        used := [node for node in head.code.names_in(head.function, new) if node.type not in ("property_identifier", "field_identifier")]
-    ):
+    if new != "_" and (used := [node for node in head.code.names_in(head.function, new) if node.type not in _NO_VARIABLES]):
         raise EditRefused(f"'{name}' has a '{new}' already, on line {head.code.line_of(used[0])} of '{head.code.path}'")
 
 
@@ -153,11 +160,11 @@ def _uses_of(code: Code, head: Head, word: str, uses: Uses) -> list[int]:
     Raises:
         EditRefused: it stands somewhere as a name of which the index does not know what it means.
     """
-    own = set(uses.get(word, ()))
+    own = {at for at in uses.get(word, ()) if (leaf := code.leaf_at(at)) is None or leaf.type not in _NO_VARIABLES}
     others = set(uses.get("", ()))
     for node in code.names_in(head.function, word):
         at = code.start(node)
-        if node.type in ("property_identifier", "field_identifier", "private_property_identifier") or at in own or at in others:
+        if node.type in _NO_VARIABLES or at in own or at in others:
             continue
         if head.listing is not None and head.listing.start <= at < head.listing.end:
             own.add(at)

@@ -101,7 +101,7 @@ def _beside(code: Code, declaration: Node, name: str) -> list[Node]:
     around = declaration.parent
     while around is not None and around.type in ("export_statement", "ambient_declaration"):
         around = around.parent
-    if around is None or declaration.type in ("method_elem", "method_declaration") or around.type == "object":
+    if around is None or around.type == "object" or code.language.parameters == "name type":
         return []
     found: list[Node] = []
     for child in around.named_children:

@@ -151,7 +151,30 @@ def _import(code: Code, path: str) -> Replacement:
 
 
 def words_in(code: Code, nodes: Sequence[Node]) -> set[str]:
-    return {code.said(one) for node in nodes for one in walk(node) if one.type == "identifier"}
+    return {code.said(one) for node in nodes for one in walk(node) if one.type in ("identifier", "package_identifier")}
+
+
+def without_imports(code: Code, words: Iterable[str]) -> str:
+    """A new text of Go without the imports among these words that nothing uses any more: it would not be compiled with them."""
+    gone: list[tuple[int, int]] = []
+    wanted = set(words)
+    for node, name, _ in _imports(code):
+        if name not in wanted or any(one.parent is not None and one.parent.type != "import_spec" for one in code.names.get(name, ())):
+            continue
+        spec = node
+        while (
+            spec.parent is not None
+            and spec.parent.type in ("import_spec_list", "import_declaration")
+            and len(spec.parent.named_children) == 1
+        ):
+            spec = spec.parent
+        start, end = code.text.rfind("\n", 0, code.start(spec)) + 1, code.text.find("\n", code.end(spec))
+        if not code.text[start : code.start(spec)].strip() and not code.text[code.end(spec) : end].strip():
+            gone.append((start, end + 1 if end >= 0 else len(code.text)))
+    text = code.text
+    for start, end in reversed(gone):
+        text = text[:start] + text[end:]
+    return text
 
 
 def unused(code: Code, words: Iterable[str]) -> list[str]:

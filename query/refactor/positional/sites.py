@@ -21,6 +21,9 @@ from query.refactor.parameters.signature_uses import Kin, family_of, others_at
 
 _BY_PLACE = ("colon", "name type")
 _HOLDS_FUNCTIONS = ("function", "method", "constructor", "variable", "constant", "field", "property")
+_OF_NO_TYPE = ("function", "constructor", "variable", "constant")
+"""Kinds of what nothing overrides: a constructor is called by its class."""
+
 _DECLARES_ONLY = (".d.ts", ".d.mts", ".d.cts")
 _BY_FLOW = (Evidence.FLOW, Evidence.POSSIBLE_FLOW)
 _BY_NO_NAME = (Evidence.PROPERTY, Evidence.OPERATOR, Evidence.PROTOCOL, Evidence.INFERRED, Evidence.DECORATOR)
@@ -76,9 +79,8 @@ def kin_of(index: Index, symbol: Symbol, language: Language) -> Kin:
         own = record_of(language_of(record.path) or "")
         return record.kind in _HOLDS_FUNCTIONS and own.family == language.family
 
-    if symbol.record.kind == "constructor":
-        return Kin({symbol.sym_id: symbol}, [])
-    found = family_of(index, symbol, may_change)
+    is_alone = symbol.record.kind in _OF_NO_TYPE
+    found = Kin({symbol.sym_id: symbol}, []) if is_alone else family_of(index, symbol, may_change)
     if language.builds_choose_files:
         others = {other for key in found.members for other in namesakes(index, key)} - found.members.keys()
         for key, item in symbols_by_id(index, sorted(others)).items():
