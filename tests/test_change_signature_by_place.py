@@ -56,6 +56,8 @@ export function over(a: any, b?: any): any { return b ? a : a; }
 export function withThis(this: object, a: number, b: number) { return a - b; }
 export function all(a: number, b: number) { return arguments.length + a; }
 export const typed: (a: number) => number = (a) => a;
+export function made() { return function inner(a: number, b: number) { return a - b; }; }
+export function kind() { return class Kind { constructor(a: number, b: number) { a - b; } }; }
 export function takes(a: number, unused: () => number) { return a; }
 """,
     "b.tsx": """import { plain, arrow as ar, greet, bare, Base, Sub, Own, over, withThis, all, takes, type Shape } from "./a";
@@ -321,6 +323,11 @@ def test_what_looks_at_arguments_or_has_a_type_beside_it_is_a_doubt(ts: Ask):
     assert ts("a.typed", add=["z = 1"]).doubts == ["what 'typed' is assigned to at a.ts:35 may say its parameters, too, and stays as it is"]
 
 
+@pytest.mark.parametrize("symbol", ["a.made.inner", "a.kind.Kind"])
+def test_what_is_written_where_a_value_stands_is_a_doubt(ts: Ask, symbol: str) -> None:
+    assert [text for text in ts(symbol, order=["b", "a"]).doubts if "where a value stands" in text]
+
+
 def test_an_element_calls_its_component_with_properties(ts: Ask):
     assert _whys(ts("card.Card", add=["x = 1"])) == [("card.tsx", 2, "as an element it is called with its properties")]
 
@@ -406,7 +413,7 @@ def test_of_go_what_the_library_calls_and_what_is_generated_are_doubts(go: Ask):
     doubts = go("pkg.a.Base.String", add=["n int"], call_with=["n=2"]).doubts
     assert [text for text in doubts if "outside the workspace" in text]
     assert [text for text in doubts if "the language or its library" in text]
-    with pytest.raises(EditRefused, match="gen/made.go"):
+    with pytest.raises(EditRefused, match=r"gen/made\.go"):
         go("pkg.a.Made", order=["b", "a"], apply=True)
 
 

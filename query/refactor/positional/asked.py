@@ -20,7 +20,7 @@ from query.facts.index import Index
 from query.facts.registration import is_called_by_name
 from query.facts.symbols import Symbol
 from query.live.outline import hangs
-from query.refactor.parameters.changing_signature import Changed
+from query.refactor.parameters.changing_signature import Made
 from query.refactor.parameters.signature import Wish
 from query.refactor.parameters.signature_uses import Kin
 from query.refactor.positional.changing import changed_texts, receivers
@@ -37,21 +37,6 @@ class Asked(NamedTuple):
 
     wish: Wish
     adds: Sequence[str]
-
-
-class Made(NamedTuple):
-    """before, after: the parameters as a list in brackets. functions: names of what changes together, the one that is meant first.
-
-    unknown: reasons why uses may be unknown, where those could break.
-    """
-
-    before: str
-    after: str
-    functions: list[str]
-    changed: Changed
-    codes: Mapping[str, Code]
-    digests: dict[str, str]
-    unknown: list[Reason]
 
 
 def language_for(symbol: Symbol) -> Language:
@@ -88,7 +73,7 @@ def made(index: Index, scope: Scope, symbol: Symbol, kin: Kin, asked: Asked, gap
         after=_said(main, change.after),
         functions=[record.qualified_name, *sorted(kin.members[key].record.qualified_name for key in definitions if key != symbol.sym_id)],
         changed=found,
-        codes=codes,
+        documents={path: code.document for path, code in codes.items()},
         digests=digests,
         unknown=[] if is_safe else list(gaps),
     )

@@ -222,6 +222,8 @@ def doubts_of(found: Definition, name: str) -> Iterator[str]:
         where = f"{code.path}:{code.line_of(head.name)}"
         if head.decorators:
             yield f"'{name}' stands under {listed(list(head.decorators))} at {where}, which may call it by its parameters"
+        if head.is_value:
+            yield f"'{name}' is written at {where} where a value stands, and how it is called by who gets that is not known"
         if head.is_typed:
             yield f"what '{name}' is assigned to at {where} may say its parameters, too, and stays as it is"
         if head.body is not None and code.names_in(head.body, "arguments"):

@@ -39,7 +39,8 @@ class Head:
 
     listing: what stands in the brackets; None of `x => …`, whose parameter is `bare`. own: how many elements come before the parameters
     (`this: T`). is_accessor: it is a getter or a setter. is_typed: what it is assigned to says its parameters, too.
-    decorators: those of the function and of its parameters.
+    is_value: it, or its class, is written where a value stands, and whoever gets that calls it. decorators: those of the function and
+    of its parameters.
     """
 
     code: Code
@@ -51,6 +52,7 @@ class Head:
     items: list[Item] = field(default_factory=list[Item])
     is_accessor: bool = False
     is_typed: bool = False
+    is_value: bool = False
     decorators: tuple[str, ...] = ()
 
     @property
@@ -138,6 +140,7 @@ def _head(code: Code, function: Node, name: Node, declaration: Node) -> Head:
         items=items,
         is_accessor=any(child.type in _ACCESSORS for child in function.children),
         is_typed=is_typed or _is_expected(declaration),
+        is_value=_is_value(declaration, code.said(name)),
         decorators=tuple(_decorators(code, declaration, listed)),
     )
 
@@ -145,6 +148,13 @@ def _head(code: Code, function: Node, name: Node, declaration: Node) -> Head:
 def _is_expected(declaration: Node) -> bool:
     """Whether it is a member of an object that is written out: what takes the object may say what it is."""
     return declaration.parent is not None and declaration.parent.type == "object"
+
+
+def _is_value(declaration: Node, name: str) -> bool:
+    if declaration.type in ("function_expression", "generator_function"):
+        return True
+    around = declaration.parent
+    return name == "constructor" and around is not None and around.parent is not None and around.parent.type == "class"
 
 
 def _decorators(code: Code, declaration: Node, listed: Node | None) -> Iterator[str]:
