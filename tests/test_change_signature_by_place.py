@@ -323,9 +323,10 @@ def test_what_looks_at_arguments_or_has_a_type_beside_it_is_a_doubt(ts: Ask):
     assert ts("a.typed", add=["z = 1"]).doubts == ["what 'typed' is assigned to at a.ts:35 may say its parameters, too, and stays as it is"]
 
 
-@pytest.mark.parametrize("symbol", ["a.made.inner", "a.kind.Kind"])
-def test_what_is_written_where_a_value_stands_is_a_doubt(ts: Ask, symbol: str) -> None:
-    assert [text for text in ts(symbol, order=["b", "a"]).doubts if "where a value stands" in text]
+def test_what_is_written_where_a_value_stands_is_a_doubt(ts: Ask) -> None:
+    assert [text for text in ts("a.made.inner", order=["b", "a"]).doubts if "where a value stands" in text]
+    with pytest.raises(EditRefused, match="belongs to no class that is known"):
+        ts("", file_path="a.ts", position_pattern="class Kind { @@constructor", order=["b", "a"])
 
 
 def test_an_element_calls_its_component_with_properties(ts: Ask):

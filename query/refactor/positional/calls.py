@@ -32,6 +32,7 @@ _READS = frozenset(
 )
 
 BLIND = "it is handed over, and how it is called there is not known"
+_IN_STRING = "a string names it, and how it is used by that is not known"
 UNREAD = "it is named there in a form that is not read"
 
 
@@ -65,7 +66,7 @@ def use_at(code: Code, offset: int) -> Use:
     if leaf.type in ("super", "this"):
         return _IDLE  # its calls are found where the class is named as a base, and by `unnamed_makings`
     if leaf.type not in NAMES:
-        return Use("value", None, UNREAD)
+        return Use("value", None, _IN_STRING if "string" in leaf.type else UNREAD)
     return _use_of(code, leaf)
 
 

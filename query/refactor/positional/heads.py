@@ -153,8 +153,9 @@ def _is_expected(declaration: Node) -> bool:
 def _is_value(declaration: Node, name: str) -> bool:
     if declaration.type in ("function_expression", "generator_function"):
         return True
-    around = declaration.parent
-    return name == "constructor" and around is not None and around.parent is not None and around.parent.type == "class"
+    owner = declaration.parent.parent if declaration.parent is not None else None
+    is_expression = name == "constructor" and owner is not None and owner.type == "class"
+    return is_expression and owner.parent.type not in _HOLDS_A_VALUE
 
 
 def _decorators(code: Code, declaration: Node, listed: Node | None) -> Iterator[str]:
