@@ -45,13 +45,19 @@ _LOOKED_AT = ("stale", "escapes", "unresolved_same_name")
 class ChangeSignature(Named, kw_only=True):
     add: Annotated[
         list[str],
-        msgspec.Meta(description="a parameter as the function's head will say it: 'timeout: float = 10'; '*, timeout=10': by keyword only"),
+        msgspec.Meta(
+            description="a parameter as the function's head will say it: 'timeout: float = 10' ('*, timeout=10': by keyword only), "
+            "'timeout?: number', 'ctx context.Context'"
+        ),
     ] = []
     remove: Annotated[list[str], msgspec.Meta(description="name of a parameter that the body no longer uses")] = []
     rename: Annotated[list[str], msgspec.Meta(description="old=new")] = []
     order: Annotated[
         list[str],
-        msgspec.Meta(description="all parameters by their new names, in the new order: a,b,*,c; `*` and `/` where other kinds begin"),
+        msgspec.Meta(
+            description="all parameters by their new names, in the new order: a,b,*,c; `*` and `/` where other kinds begin in Python; "
+            "#2: the second, where it has no name of its own"
+        ),
     ] = []
     after: Annotated[str, msgspec.Meta(description="parameter behind which the added ones go; else at the end")] = ""
     call_with: Annotated[list[str], msgspec.Meta(description="what calls pass for an added parameter: timeout=None")] = []
