@@ -133,6 +133,10 @@ func Local(a, b int) int { return a }
 
 func Made(a, b int) int { return a - b }
 
+func Blank(x, _ int, _ string) int { return x }
+
+var _ = Blank(1, 2, "x")
+
 func Held(a, b int) int { return a }
 
 type Holder struct{ f func(a, b int) int }
@@ -395,6 +399,11 @@ def test_of_go_what_nothing_uses_any_more_is_told(go: Ask):
     assert go("pkg.a.Local", remove=["b"]).doubts == ["nothing in 'main.go' would use 'once' any more, which is an error"]
 
 
+def test_of_go_the_blank_name_is_not_missed(go_shop: Path, go: Ask):
+    done = go("pkg.a.Blank", remove=["#2"], apply=True)
+    _written(go_shop, done, "pkg/a.go", "func Blank(x int, _ string) int", "var _ = Blank(1, \"x\")")
+
+
 def test_of_go_an_import_that_nothing_uses_any_more_goes(go_shop: Path, go: Ask):
     done = go("pkg.a.Wait", remove=["d"], apply=True)
     assert done.doubts == []
@@ -407,7 +416,7 @@ def test_of_go_results_of_one_call_as_all_arguments_are_listed(go: Ask):
 
 
 def test_of_go_a_function_in_a_field_is_listed(go: Ask):
-    assert _whys(go("pkg.a.Held", order=["b", "a"])) == [("pkg/a.go", 45, "it is handed over, and how it is called there is not known")]
+    assert _whys(go("pkg.a.Held", order=["b", "a"])) == [("pkg/a.go", 49, "it is handed over, and how it is called there is not known")]
 
 
 def test_of_go_what_the_library_calls_and_what_is_generated_are_doubts(go: Ask):

@@ -181,7 +181,7 @@ def unused(code: Code, words: Iterable[str]) -> list[str]:
     """Those of the words that a new text of Go imports, or binds in a function, and uses nowhere: it would not be compiled."""
     imported = _imported(code)
     found: set[str] = set()
-    for word in words:
+    for word in set(words) - {"_"}:
         nodes = [node for node in code.names.get(word, ()) if node.type in ("identifier", "package_identifier")]
         used = [node for node in nodes if not _is_set(node) and node.parent is not None and node.parent.type != "import_spec"]
         if word in imported and not used:
