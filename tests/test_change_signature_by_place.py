@@ -401,7 +401,7 @@ def test_of_go_what_nothing_uses_any_more_is_told(go: Ask):
 
 def test_of_go_the_blank_name_is_not_missed(go_shop: Path, go: Ask):
     done = go("pkg.a.Blank", remove=["#2"], apply=True)
-    _written(go_shop, done, "pkg/a.go", "func Blank(x int, _ string) int", "var _ = Blank(1, \"x\")")
+    _written(go_shop, done, "pkg/a.go", "func Blank(x int, _ string) int", 'var _ = Blank(1, "x")')
 
 
 def test_of_go_an_import_that_nothing_uses_any_more_goes(go_shop: Path, go: Ask):
