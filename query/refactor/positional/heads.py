@@ -154,8 +154,9 @@ def _is_value(declaration: Node, name: str) -> bool:
     if declaration.type in ("function_expression", "generator_function"):
         return True
     owner = declaration.parent.parent if declaration.parent is not None else None
-    is_expression = name == "constructor" and owner is not None and owner.type == "class"
-    return is_expression and owner.parent.type not in _HOLDS_A_VALUE
+    if name != "constructor" or owner is None or owner.type != "class" or owner.parent is None:
+        return False
+    return owner.parent.type not in _HOLDS_A_VALUE
 
 
 def _decorators(code: Code, declaration: Node, listed: Node | None) -> Iterator[str]:
