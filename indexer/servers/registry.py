@@ -68,6 +68,7 @@ class ServerSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
 
     languages: list[str]
     command: list[str]
+    module: str = ""
     version_command: list[str]
     native: str = ""
     overlays: Literal["", "tsconfig"] = ""
@@ -391,10 +392,15 @@ def find_executables(spec: ServerSpec, avoid: Sequence[str] = ()) -> Iterator[Ca
         avoid: folders whose programs are not trusted; PATH may lead there, as that of an activated environment does.
     """
     name = spec.command[0]
+    installed = find_installed(spec.name, spec.install)
+    if spec.module:
+        found = shutil.which(name, path=safe_path(os.environ.get("PATH", os.defpath), avoid))
+        if found and installed and not lies_in(found, avoid):
+            yield Candidate(os.path.abspath(found), "PATH, driven by lspidx", str(installed[0]))
+        return
     own = Path(sys.executable).parent / name
     if own.is_file() and os.access(own, os.X_OK):
         yield Candidate(_native(str(own), spec), "lspidx environment", "")
-    installed = find_installed(spec.name, spec.install)
     if installed:
         path = shutil.which(name, path=str(installed[1]))
         if path:
@@ -425,6 +431,11 @@ def find_server(name: str, avoid: Sequence[str] = ()) -> FoundServer:
     """
     spec = server_spec(name)
     problem = f"no '{spec.command[0]}' beside lspidx, in its own folder or on PATH"
+    if spec.module:
+        lacks = shutil.which(spec.command[0], path=safe_path(os.environ.get("PATH", os.defpath), avoid)) is None
+        if lacks:
+            raise ServerMissing(f"{name}: no '{spec.command[0]}' on PATH; to get it: {spec.otherwise}; then: lspidx servers install {name}")
+        problem = f"what it runs with '{spec.command[0]}' is not installed"
     for candidate in find_executables(spec, avoid):
         version, fault = _version(spec, candidate)
         if fault:
@@ -432,9 +443,10 @@ def find_server(name: str, avoid: Sequence[str] = ()) -> FoundServer:
         elif spec.at_least and _numbers(version) < _numbers(spec.at_least):
             problem = f"'{candidate.path}' is {version}, at least {spec.at_least} is needed"
         else:
+            driven = [sys.executable, "-I", "-m", spec.module] if spec.module else []
             return FoundServer(
                 spec=spec,
-                command=[candidate.path, *spec.command[1:]],
+                command=[*driven, candidate.path, *spec.command[1:]],
                 version=version,
                 source=candidate.source,
                 folder=candidate.folder,
@@ -444,7 +456,8 @@ def find_server(name: str, avoid: Sequence[str] = ()) -> FoundServer:
 
 def how_to_get(spec: ServerSpec) -> str:
     """What a user may do to have this server."""
-    return " or ".join([*([f"lspidx servers install {spec.name}"] if spec.install else []), *filter(None, [spec.otherwise])])
+    joins = ", with " if spec.module else " or "
+    return joins.join([*([f"lspidx servers install {spec.name}"] if spec.install else []), *filter(None, [spec.otherwise])])
 
 
 def _version(spec: ServerSpec, candidate: Candidate) -> tuple[str, str]:
@@ -455,7 +468,8 @@ def _version(spec: ServerSpec, candidate: Candidate) -> tuple[str, str]:
     """
     printed, fault = _printed_version(spec, candidate)
     if candidate.folder:
-        printed = Path(candidate.folder).name.removeprefix(f"{spec.name}-")
+        pinned = Path(candidate.folder).name.removeprefix(f"{spec.name}-")
+        printed = f"{printed} ({spec.name} {pinned})" if spec.module else pinned
     return printed, fault
 
 

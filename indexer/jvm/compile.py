@@ -1,0 +1,152 @@
+"""Runs the compiler over the sources of a workspace with the plugin that writes SemanticDB, and gives what it wrote.
+
+The compiler reads texts and class files and runs nothing of the repository: annotation processors are off, plugins are looked for in
+lspidx's own folder alone, nothing is generated. Errors stop nothing: what a file that does not compile still means is written all the same.
+
+Sources lie in roots, the folders that packages start from. Two roots may have a file of one name in one package (examples, sources for
+several releases of Java). They are compiled in different rounds, in which each sees its own.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from indexer.encoding import open_plain
+
+_MODULE, _PACKAGE = "module-info.java", "package-info.java"
+_NOISE = re.compile(rb'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)
+_DECLARED = re.compile(rb"\bpackage\s+([\w.\s]+?)\s*;")
+_HEAD_BYTES = 60_000
+_OPEN_TO_PLUGIN = ("api", "code", "comp", "file", "jvm", "model", "processing", "tree", "util")
+_MOST_S = 1_500.0
+"""Of all rounds. What a round that was ended has written counts."""
+
+_SWITCHES = ("JDK_JAVAC_OPTIONS", "JDK_JAVA_OPTIONS", "JAVA_TOOL_OPTIONS")
+_LEAST_HEAP_MB, _STACK_MB = 512, 16
+
+
+class Source(NamedTuple):
+    """A file, absolute; the root that it lies in, and its path from there."""
+
+    path: str
+    root: str
+    place: str
+
+
+class Written(NamedTuple):
+    """What one round has written: a folder of SemanticDB, and the sources that it is about. `is_ended`: it took too long."""
+
+    folder: Path
+    sources: list[Source]
+    is_ended: bool
+
+
+def sources_of(paths: Iterable[str]) -> Iterator[Source]:
+    """The sources among these absolute paths with their roots: the folder above as many as the package has parts, where they are named so."""
+    for path in paths:
+        folder, name = os.path.split(path)
+        if name == _MODULE:
+            continue  # a declaration for a whole root: two of them exclude each other, and names in one mean packages
+        parts = _package(path).split(".")
+        above = folder.split("/")
+        root = "/".join(above[: -len(parts)]) if parts != [""] and above[-len(parts) :] == parts else folder
+        yield Source(path, root or "/", os.path.relpath(path, root or "/"))
+
+
+def _package(path: str) -> str:
+    try:
+        with open_plain(path) as file:
+            head = file.read(_HEAD_BYTES)
+    except OSError:
+        return ""
+    found = _DECLARED.search(_NOISE.sub(b" ", head))
+    return re.sub(r"\s", "", found[1].decode("utf-8", "replace")) if found else ""
+
+
+def rounds(sources: Iterable[Source]) -> list[list[Source]]:
+    """The sources by root, roots that have the same places in different rounds; the first takes all that it can."""
+    by_root: dict[str, list[Source]] = {}
+    for source in sources:
+        by_root.setdefault(source.root, []).append(source)
+    made: list[tuple[set[str], list[Source]]] = []
+    for root in sorted(by_root, key=lambda root: (root.count("/"), root)):
+        places = {item.place for item in by_root[root] if not item.path.endswith(f"/{_PACKAGE}")}
+        for taken, members in made:
+            if taken.isdisjoint(places):
+                taken |= places
+                members += by_root[root]
+                break
+        else:
+            made.append((places, list(by_root[root])))
+    return [members for _, members in made]
+
+
+def compile_all(
+    javac: str, plugin: Path, paths: Iterable[str], class_path: Sequence[str], folder: Path, heap_mb: int
+) -> Iterator[Written]:
+    """Compiles round by round. `folder` is empty, and everything that is written lies there."""
+    deadline = time.monotonic() + _MOST_S
+    made = rounds(sources_of(paths))
+    roots = list(dict.fromkeys(source.root for members in made for source in members))
+    for number, members in enumerate(made):
+        place = folder / str(number)
+        place.mkdir(parents=True)
+        own = dict.fromkeys(source.root for source in members)
+        others = [*own, *(root for root in roots if root not in own)] if number else []
+        command = [javac, *_switches(plugin, place, class_path, others, heap_mb), f"@{_listed(members, place)}"]
+        yield Written(place, members, _run(command, place, deadline - time.monotonic()))
+
+
+def _switches(plugin: Path, place: Path, class_path: Sequence[str], source_path: Sequence[str], heap_mb: int) -> Iterator[str]:
+    yield from (f"-J--add-exports=jdk.compiler/com.sun.tools.javac.{name}=ALL-UNNAMED" for name in _OPEN_TO_PLUGIN)
+    yield from (f"-J-Xmx{max(heap_mb, _LEAST_HEAP_MB)}m", f"-J-Xss{_STACK_MB}m", "-J-XX:+UseSerialGC", "-J-XX:-UsePerfData")
+    yield from ("-J-Djava.awt.headless=true", f"-J-Djava.io.tmpdir={place}", f"-J-Duser.home={place}")
+    yield from ("-proc:none", "-implicit:none", "-nowarn", "-encoding", "UTF-8", "-Xmaxerrs", "1", "-Xmaxwarns", "1")
+    yield from ("-XDshould-stop.ifError=FLOW", "-XDshould-stop.ifNoError=FLOW")
+    jars = os.pathsep.join(str(jar) for jar in sorted(plugin.glob("*.jar")))
+    yield from ("-processorpath", jars, "-Xplugin:semanticdb -sourceroot:/ -targetroot:.")  # its words cannot be quoted
+    yield from ("-classpath", os.pathsep.join(class_path) or str(place / "nothing"), "-d", str(place))
+    if source_path:
+        yield from ("-sourcepath", os.pathsep.join(source_path))
+    else:
+        yield from ("-sourcepath", str(place / "nothing"))
+
+
+def _listed(members: Sequence[Source], place: Path) -> Path:
+    """A file of arguments: words in quotes, in which a backslash stands for itself and what follows."""
+    listed = place / "sources.txt"
+    words = (source.path.replace("\\", "\\\\").replace('"', '\\"') for source in members if "\n" not in source.path)
+    listed.write_text("".join(f'"{word}"\n' for word in words), encoding="utf-8")
+    return listed
+
+
+def _run(command: Sequence[str], place: Path, seconds: float) -> bool:
+    """Whether it had to be ended. How it ends says nothing: it is told to go on behind errors, and there are always some."""
+    with subprocess.Popen(
+        command, cwd=place, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=_environment()
+    ) as process:
+        try:
+            process.wait(max(seconds, 0.0))
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGKILL)
+            return True
+    return False
+
+
+def _environment() -> Mapping[str, str]:
+    """Without the variables by which a JDK takes more switches."""
+    own = {name: value for name, value in os.environ.items() if name not in _SWITCHES}
+    return {**own, "LC_ALL": "C.UTF-8"}  # names of files
+
+
+def remove(written: Written) -> None:
+    """Takes away what a round has written."""
+    shutil.rmtree(written.folder, ignore_errors=True)
