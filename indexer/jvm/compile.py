@@ -22,6 +22,7 @@ from typing import NamedTuple
 from indexer.encoding import open_plain
 
 _MODULE, _PACKAGE = "module-info.java", "package-info.java"
+_OF_NO_TYPE = frozenset((_MODULE, _PACKAGE))
 _NOISE = re.compile(rb'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)
 _DECLARED = re.compile(rb"\bpackage\s+([\w.\s]+?)\s*;")
 _HEAD_BYTES = 60_000
@@ -50,11 +51,9 @@ class Written(NamedTuple):
 
 
 def sources_of(paths: Iterable[str]) -> Iterator[Source]:
-    """The sources among these absolute paths with their roots: the folder above as many as the package has parts, where they are named so."""
+    """These absolute paths with their roots: the folder above as many as the package has parts, where they are named so."""
     for path in paths:
         folder, name = os.path.split(path)
-        if name == _MODULE:
-            continue  # a declaration for a whole root: two of them exclude each other, and names in one mean packages
         parts = _package(path).split(".")
         above = folder.split("/")
         root = "/".join(above[: -len(parts)]) if parts != [""] and above[-len(parts) :] == parts else folder
@@ -78,7 +77,7 @@ def rounds(sources: Iterable[Source]) -> list[list[Source]]:
         by_root.setdefault(source.root, []).append(source)
     made: list[tuple[set[str], list[Source]]] = []
     for root in sorted(by_root, key=lambda root: (root.count("/"), root)):
-        places = {item.place for item in by_root[root] if not item.path.endswith(f"/{_PACKAGE}")}
+        places = {item.place for item in by_root[root] if os.path.basename(item.path) not in _OF_NO_TYPE}
         for taken, members in made:
             if taken.isdisjoint(places):
                 taken |= places
@@ -121,9 +120,13 @@ def _switches(plugin: Path, place: Path, class_path: Sequence[str], source_path:
 
 
 def _listed(members: Sequence[Source], place: Path) -> Path:
-    """A file of arguments: words in quotes, in which a backslash stands for itself and what follows."""
+    """A file of arguments, without the declarations of modules: two of them exclude each other, and one closes packages to the others.
+
+    They are words in quotes, in which a backslash stands before what it keeps.
+    """
     listed = place / "sources.txt"
-    words = (source.path.replace("\\", "\\\\").replace('"', '\\"') for source in members if "\n" not in source.path)
+    compiled = (source.path for source in members if "\n" not in source.path and os.path.basename(source.path) != _MODULE)
+    words = (path.replace("\\", "\\\\").replace('"', '\\"') for path in compiled)
     listed.write_text("".join(f'"{word}"\n' for word in words), encoding="utf-8")
     return listed
 
