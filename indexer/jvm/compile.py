@@ -1,7 +1,7 @@
-"""Runs the compiler over the sources of a workspace with the plugin that writes SemanticDB, and gives what it wrote.
+"""Runs the JDK's compiler over the sources of a workspace, by a program of ours (`Names.java`) that writes what each name means.
 
-The compiler reads texts and class files and runs nothing of the repository: annotation processors are off, plugins are looked for in
-lspidx's own folder alone, nothing is generated. Errors stop nothing: what a file that does not compile still means is written all the same.
+The compiler reads texts and class files and runs nothing of the repository: annotation processors are off, no plugin of a class path is
+loaded, nothing is generated. Errors stop nothing: what a file that does not compile still means is written all the same.
 
 Sources lie in roots, the folders that packages start from. Two roots may have a file of one name in one package (examples, sources for
 several releases of Java). They are compiled in different rounds, in which each sees its own.
@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import signal
 import subprocess
 import time
@@ -26,7 +25,7 @@ _OF_NO_TYPE = frozenset((_MODULE, _PACKAGE))
 _NOISE = re.compile(rb'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)
 _DECLARED = re.compile(rb"\bpackage\s+([\w.\s]+?)\s*;")
 _HEAD_BYTES = 60_000
-_OPEN_TO_PLUGIN = ("api", "code", "comp", "file", "jvm", "model", "processing", "tree", "util")
+_PROGRAM = Path(__file__).with_name("Names.java")
 _MOST_S = 1_500.0
 """Of all rounds. What a round that was ended has written counts."""
 
@@ -41,11 +40,15 @@ class Source(NamedTuple):
     root: str
     place: str
 
+    @property
+    def holds_type(self) -> bool:
+        return os.path.basename(self.path) not in _OF_NO_TYPE
+
 
 class Written(NamedTuple):
-    """What one round has written: a folder of SemanticDB, and the sources that it is about. `is_ended`: it took too long."""
+    """What one round has written, and the sources that it is about. `is_ended`: it took too long."""
 
-    folder: Path
+    file: Path
     sources: list[Source]
     is_ended: bool
 
@@ -77,7 +80,7 @@ def rounds(sources: Iterable[Source]) -> list[list[Source]]:
         by_root.setdefault(source.root, []).append(source)
     made: list[tuple[set[str], list[Source]]] = []
     for root in sorted(by_root, key=lambda root: (root.count("/"), root)):
-        places = {item.place for item in by_root[root] if os.path.basename(item.path) not in _OF_NO_TYPE}
+        places = {item.place for item in by_root[root] if item.holds_type}
         for taken, members in made:
             if taken.isdisjoint(places):
                 taken |= places
@@ -88,11 +91,10 @@ def rounds(sources: Iterable[Source]) -> list[list[Source]]:
     return [members for _, members in made]
 
 
-def compile_all(
-    javac: str, plugin: Path, paths: Iterable[str], class_path: Sequence[str], folder: Path, heap_mb: int
-) -> Iterator[Written]:
+def compile_all(javac: str, paths: Iterable[str], class_path: Sequence[str], folder: Path, heap_mb: int) -> Iterator[Written]:
     """Compiles round by round. `folder` is empty, and everything that is written lies there."""
     deadline = time.monotonic() + _MOST_S
+    java = str(Path(os.path.realpath(javac)).with_name("java"))
     made = rounds(sources_of(paths))
     roots = list(dict.fromkeys(source.root for members in made for source in members))
     for number, members in enumerate(made):
@@ -100,34 +102,27 @@ def compile_all(
         place.mkdir(parents=True)
         own = dict.fromkeys(source.root for source in members)
         others = [*own, *(root for root in roots if root not in own)] if number else []
-        command = [javac, *_switches(plugin, place, class_path, others, heap_mb), f"@{_listed(members, place)}"]
-        yield Written(place, members, _run(command, place, deadline - time.monotonic()))
+        said = place / "names.txt"
+        words = [str(_PROGRAM), str(said), str(_listed(members, place)), *_switches(place, class_path, others)]
+        yield Written(said, members, _run([java, *_of_process(place, heap_mb), *words], place, deadline - time.monotonic()))
 
 
-def _switches(plugin: Path, place: Path, class_path: Sequence[str], source_path: Sequence[str], heap_mb: int) -> Iterator[str]:
-    yield from (f"-J--add-exports=jdk.compiler/com.sun.tools.javac.{name}=ALL-UNNAMED" for name in _OPEN_TO_PLUGIN)
-    yield from (f"-J-Xmx{max(heap_mb, _LEAST_HEAP_MB)}m", f"-J-Xss{_STACK_MB}m", "-J-XX:+UseSerialGC", "-J-XX:-UsePerfData")
-    yield from ("-J-Djava.awt.headless=true", f"-J-Djava.io.tmpdir={place}", f"-J-Duser.home={place}")
-    yield from ("-proc:none", "-implicit:none", "-nowarn", "-encoding", "UTF-8", "-Xmaxerrs", "1", "-Xmaxwarns", "1")
-    yield from ("-XDshould-stop.ifError=FLOW", "-XDshould-stop.ifNoError=FLOW")
-    jars = os.pathsep.join(str(jar) for jar in sorted(plugin.glob("*.jar")))
-    yield from ("-processorpath", jars, "-Xplugin:semanticdb -sourceroot:/ -targetroot:.")  # its words cannot be quoted
-    yield from ("-classpath", os.pathsep.join(class_path) or str(place / "nothing"), "-d", str(place))
-    if source_path:
-        yield from ("-sourcepath", os.pathsep.join(source_path))
-    else:
-        yield from ("-sourcepath", str(place / "nothing"))
+def _switches(place: Path, class_path: Sequence[str], source_path: Sequence[str]) -> Iterator[str]:
+    nothing = str(place / "nothing")  # without a word it would be the folder that it is started in
+    yield from ("-classpath", os.pathsep.join(class_path) or nothing)
+    yield from ("-sourcepath", os.pathsep.join(source_path) or nothing)
+
+
+def _of_process(place: Path, heap_mb: int) -> Iterator[str]:
+    yield from (f"-Xmx{max(heap_mb, _LEAST_HEAP_MB)}m", f"-Xss{_STACK_MB}m", "-XX:+UseSerialGC", "-XX:-UsePerfData")
+    yield from ("-Djava.awt.headless=true", f"-Djava.io.tmpdir={place}", f"-Duser.home={place}")
 
 
 def _listed(members: Sequence[Source], place: Path) -> Path:
-    """A file of arguments, without the declarations of modules: two of them exclude each other, and one closes packages to the others.
-
-    They are words in quotes, in which a backslash stands before what it keeps.
-    """
+    """A file of paths, without the declarations of modules: two of them exclude each other, and one closes packages to the others."""
     listed = place / "sources.txt"
     compiled = (source.path for source in members if "\n" not in source.path and os.path.basename(source.path) != _MODULE)
-    words = (path.replace("\\", "\\\\").replace('"', '\\"') for path in compiled)
-    listed.write_text("".join(f'"{word}"\n' for word in words), encoding="utf-8")
+    listed.write_text("".join(f"{path}\n" for path in compiled), encoding="utf-8", errors="surrogateescape")
     return listed
 
 
@@ -148,8 +143,3 @@ def _environment() -> Mapping[str, str]:
     """Without the variables by which a JDK takes more switches."""
     own = {name: value for name, value in os.environ.items() if name not in _SWITCHES}
     return {**own, "LC_ALL": "C.UTF-8"}  # names of files
-
-
-def remove(written: Written) -> None:
-    """Takes away what a round has written."""
-    shutil.rmtree(written.folder, ignore_errors=True)

@@ -15,10 +15,10 @@ from pathlib import Path
 import msgspec
 
 from indexer.errors import ServerProtocolError
-from indexer.jvm.classes import Classes
+from indexer.jvm.classes import Archives
 from indexer.jvm.compile import compile_all
-from indexer.jvm.convert import write_index
 from indexer.jvm.plan import Plan
+from indexer.jvm.written import write_index
 from indexer.scip.answers import Answers
 from indexer.scip.limits import limit_memory
 from indexer.scip.server import Server, answer
@@ -31,7 +31,6 @@ _HEAP_MB = 2_000
 class _Told(argparse.Namespace):
     javac: str
     root: str
-    plugin: str
     scratch: str
     plan: str
     memory: int
@@ -42,9 +41,9 @@ def _make(told: _Told) -> Answers:
     folder, root = Path(told.scratch) / "compiled", Path(told.root)
     heap = told.memory * _HEAP_PERCENT // 100 // _MEGABYTE or _HEAP_MB
     files = [str(root / path) for path in plan.files]
-    written = list(compile_all(told.javac, Path(told.plugin), files, plan.class_path, folder, heap))
     out = Path(told.scratch) / "index.scip"
-    write_index(written, root, Classes(told.javac, plan.class_path), out, ("javac", "with semanticdb-javac"))
+    written = compile_all(told.javac, files, plan.class_path, folder, heap)
+    write_index(written, root, Archives(plan.class_path), out, ("the compiler", "on the disk"))
     limit_memory()
     return Answers(out, root)
 
@@ -53,7 +52,7 @@ def main(arguments: Sequence[str]) -> None:
     """Answers what comes on stdin until it ends."""
     parser = argparse.ArgumentParser()
     parser.add_argument("javac")
-    for name in ("root", "plugin", "scratch", "plan"):
+    for name in ("root", "scratch", "plan"):
         parser.add_argument(f"--{name}", required=True)
     parser.add_argument("--memory", type=int, default=0)
     told = parser.parse_args(arguments, namespace=_Told())

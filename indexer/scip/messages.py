@@ -9,7 +9,6 @@ version 0.8 know; the fields with a message of their own are what came then.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
@@ -68,14 +67,14 @@ _SCHEMA = {
 }
 """By message its fields: number and type; `*` of those that may be there any number of times."""
 
+_PACKAGE = "scip"
 
 
-def made(package: str, schema: Mapping[str, Mapping[str, tuple[int, str]]]) -> dict[str, Any]:
-    """The classes of a schema that is a table like ours."""
+def _classes() -> dict[str, Any]:
     kinds = descriptor_pb2.FieldDescriptorProto
     plain = {"int32": kinds.TYPE_INT32, "bool": kinds.TYPE_BOOL, "string": kinds.TYPE_STRING}
-    file = descriptor_pb2.FileDescriptorProto(name=f"{package}.proto", package=package, syntax="proto3")
-    for name, fields in schema.items():
+    file = descriptor_pb2.FileDescriptorProto(name="scip.proto", package=_PACKAGE, syntax="proto3")
+    for name, fields in _SCHEMA.items():
         message = file.message_type.add(name=name)
         for field, (number, kind) in fields.items():
             bare = kind.rstrip("*")
@@ -83,13 +82,13 @@ def made(package: str, schema: Mapping[str, Mapping[str, tuple[int, str]]]) -> d
             if bare in plain:
                 added.type = plain[bare]
             else:
-                added.type, added.type_name = kinds.TYPE_MESSAGE, f".{package}.{bare}"
+                added.type, added.type_name = kinds.TYPE_MESSAGE, f".{_PACKAGE}.{bare}"
     pool = descriptor_pool.DescriptorPool()  # one of our own: a program that has SCIP's generated module, too, meets no second schema
     pool.Add(file)
-    return {name: message_factory.GetMessageClass(pool.FindMessageTypeByName(f"{package}.{name}")) for name in schema}
+    return {name: message_factory.GetMessageClass(pool.FindMessageTypeByName(f"{_PACKAGE}.{name}")) for name in _SCHEMA}
 
 
-_CLASSES = made("scip", _SCHEMA)
+_CLASSES = _classes()
 
 Index: Any = _CLASSES["Index"]
 Document: Any = _CLASSES["Document"]

@@ -1,4 +1,4 @@
-"""Puts pinned servers into lspidx's own folder, with the registry's ordinary client: pip, npm, go, cargo, mvn.
+"""Puts pinned servers into lspidx's own folder, with the registry's ordinary client: pip, npm, go, cargo.
 
 `installed` says how the folder looks. An install is done at its final place under a lock, and counts only when its marker is
 written at the end: a half one is never found, and is removed by the next. What is there already is not touched.
@@ -23,7 +23,7 @@ import portalocker
 
 from indexer.errors import ConfigError, ServerError, ServerMissing
 from indexer.servers.installed import MARKER, Ecosystem, Record, commands_of, find_installed, folder_of, servers_dir
-from indexer.servers.registry import ServerSpec, how_to_get, load_table, server_spec
+from indexer.servers.registry import ServerSpec, find_server, how_to_get, load_table, server_spec
 
 log = logging.getLogger(__name__)
 
@@ -36,14 +36,10 @@ _CLIENTS: Mapping[Ecosystem, tuple[str, str]] = {
     "npm": ("npm", "Node.js, which brings npm"),
     "go": ("go", "Go"),
     "cargo": ("cargo", "Rust, which brings cargo"),
-    "maven": ("mvn", "Maven"),
 }
 """Command of each client, and what to install to have it."""
 
-_COPIES = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1"
-"""What of Maven copies archives out of a registry."""
-
-_FOREIGN = re.compile(r"PYTHONPATH|PYTHONHOME|PIP_(TARGET|PREFIX|ROOT|USER|REQUIRE_VIRTUALENV)|VIRTUAL_ENV|NODE_OPTIONS|GOOS|GOARCH|GOBIN|MAVEN_ARGS")
+_FOREIGN = re.compile(r"PYTHONPATH|PYTHONHOME|PIP_(TARGET|PREFIX|ROOT|USER|REQUIRE_VIRTUALENV)|VIRTUAL_ENV|NODE_OPTIONS|GOOS|GOARCH|GOBIN")
 """Variables that would make a client install elsewhere or for another machine."""
 
 
@@ -80,6 +76,11 @@ def install(names: Iterable[str], say: Callable[[str], None] = log.info) -> list
         ServerError: the client failed, or our folder cannot be written; what was installed before stays.
     """
     specs = to_servers(names)
+    there = [spec for spec in specs if spec.module]
+    for spec in there:
+        found = find_server(spec.name)
+        say(f"{spec.name}: nothing to install, it comes with lspidx; {found.version} is driven by it")
+    specs = [spec for spec in specs if spec not in there]
     for spec in specs:
         if not spec.install:
             raise ServerMissing(f"{spec.name}: lspidx cannot install it; to get it: {how_to_get(spec)}")
@@ -153,9 +154,6 @@ def commands(ecosystem: Ecosystem, packages: Sequence[str], folder: Path) -> lis
         return [[client, "install", "--prefix", str(folder), *switches, *packages]]
     if ecosystem == "go":
         return [[client, "install", package] for package in packages]
-    if ecosystem == "maven":
-        switches = ["--batch-mode", "--quiet", "--strict-checksums", f"{_COPIES}:copy", f"-DoutputDirectory={commands_of(folder, 'maven')}"]
-        return [[client, *switches, f"-Dartifact={package.replace('@', ':')}"] for package in packages]
     return [
         [client, "install", "--root", str(folder), "--locked", "--version", version, name]
         for name, _, version in (package.rpartition("@") for package in packages)
@@ -204,8 +202,6 @@ def _what_went_wrong(output: str) -> str:
 def _check(spec: ServerSpec, folder: Path, ecosystem: Ecosystem) -> None:
     """The client may be content without having made the command that the entry names."""
     where = commands_of(folder, ecosystem)
-    if spec.module and any(where.glob("*.jar")):
-        return
     if shutil.which(spec.command[0], path=str(where)) is None:
         made = ", ".join(sorted(os.listdir(where))) if where.is_dir() else "nothing"
         raise ConfigError(f"server '{spec.name}': its packages bring no command '{spec.command[0]}', but {made}")

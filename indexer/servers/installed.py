@@ -2,7 +2,7 @@
 
     SERVERS/<server>-<version>/         one folder per server and pinned version; never changed once it is complete
         complete.json                   written last: what is here; a folder without it, or of other packages, is not there
-        bin/ or node_modules/.bin/      its commands; lib/ its archives, where another program runs them
+        bin/ or node_modules/.bin/      its commands
     SERVERS/<server>-<version>.lock     held by whoever installs it
 
 Servers are installed at their final place, not moved there: the scripts of a virtual environment hold its path.
@@ -17,7 +17,7 @@ from typing import Literal
 
 import msgspec
 
-Ecosystem = Literal["pip", "npm", "go", "cargo", "maven"]
+Ecosystem = Literal["pip", "npm", "go", "cargo"]
 
 MARKER = "complete.json"
 
@@ -26,7 +26,6 @@ _COMMANDS: Mapping[Ecosystem, str] = {
     "npm": "node_modules/.bin",
     "go": "bin",
     "cargo": "bin",
-    "maven": "lib",
 }
 
 

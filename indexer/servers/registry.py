@@ -393,13 +393,8 @@ def find_executables(spec: ServerSpec, avoid: Sequence[str] = ()) -> Iterator[Ca
     """
     name = spec.command[0]
     installed = find_installed(spec.name, spec.install)
-    if spec.module:
-        found = shutil.which(name, path=safe_path(os.environ.get("PATH", os.defpath), avoid))
-        if found and installed and not lies_in(found, avoid):
-            yield Candidate(os.path.abspath(found), "PATH, driven by lspidx", str(installed[0]))
-        return
     own = Path(sys.executable).parent / name
-    if own.is_file() and os.access(own, os.X_OK):
+    if own.is_file() and not spec.module and os.access(own, os.X_OK):
         yield Candidate(_native(str(own), spec), "lspidx environment", "")
     if installed:
         path = shutil.which(name, path=str(installed[1]))
@@ -431,11 +426,6 @@ def find_server(name: str, avoid: Sequence[str] = ()) -> FoundServer:
     """
     spec = server_spec(name)
     problem = f"no '{spec.command[0]}' beside lspidx, in its own folder or on PATH"
-    if spec.module:
-        lacks = shutil.which(spec.command[0], path=safe_path(os.environ.get("PATH", os.defpath), avoid)) is None
-        if lacks:
-            raise ServerMissing(f"{name}: no '{spec.command[0]}' on PATH; to get it: {spec.otherwise}; then: lspidx servers install {name}")
-        problem = f"what it runs with '{spec.command[0]}' is not installed"
     for candidate in find_executables(spec, avoid):
         version, fault = _version(spec, candidate)
         if fault:
@@ -456,8 +446,7 @@ def find_server(name: str, avoid: Sequence[str] = ()) -> FoundServer:
 
 def how_to_get(spec: ServerSpec) -> str:
     """What a user may do to have this server."""
-    joins = ", with " if spec.module else " or "
-    return joins.join([*([f"lspidx servers install {spec.name}"] if spec.install else []), *filter(None, [spec.otherwise])])
+    return " or ".join([*([f"lspidx servers install {spec.name}"] if spec.install else []), *filter(None, [spec.otherwise])])
 
 
 def _version(spec: ServerSpec, candidate: Candidate) -> tuple[str, str]:
@@ -468,8 +457,7 @@ def _version(spec: ServerSpec, candidate: Candidate) -> tuple[str, str]:
     """
     printed, fault = _printed_version(spec, candidate)
     if candidate.folder:
-        pinned = Path(candidate.folder).name.removeprefix(f"{spec.name}-")
-        printed = f"{printed} ({spec.name} {pinned})" if spec.module else pinned
+        printed = Path(candidate.folder).name.removeprefix(f"{spec.name}-")
     return printed, fault
 
 
