@@ -307,8 +307,10 @@ final class Names implements TaskListener {
     @Override
     public Void visitIdentifier(IdentifierTree tree, Void nothing) {
       String name = tree.getName().toString();
-      if (!name.equals("this") && !name.equals("super")) {
-        say('N', start(tree), name, meant(getCurrentPath()));
+      Element meant = meant(getCurrentPath());
+      boolean isCall = trees.getElement(getCurrentPath()) instanceof ExecutableElement; // `this(…)`, `super(…)`
+      if (isCall || (!name.equals("this") && !name.equals("super"))) {
+        say('N', start(tree), name, meant);
       }
       return super.visitIdentifier(tree, nothing);
     }
