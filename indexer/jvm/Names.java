@@ -246,6 +246,16 @@ final class Names implements TaskListener {
       }
     }
 
+    /** What of one name fails (a class that a class file needs is not there) costs that name, and not what is beside it. */
+    @Override
+    public Void scan(Tree tree, Void nothing) {
+      try {
+        return super.scan(tree, nothing);
+      } catch (RuntimeException error) {
+        return null;
+      }
+    }
+
     private long start(Tree tree) {
       return tree == null ? -1 : places.getStartPosition(unit, tree);
     }
@@ -327,8 +337,11 @@ final class Names implements TaskListener {
     @Override
     public Void visitMemberReference(MemberReferenceTree tree, Void nothing) {
       String name = tree.getName().toString();
+      Element meant = meant(getCurrentPath());
       if (!name.equals("<init>")) {
-        say('N', word(end(tree.getQualifierExpression()), name), name, meant(getCurrentPath()));
+        say('N', word(end(tree.getQualifierExpression()), name), name, meant);
+      } else if (meant != null && meant.getKind() == ElementKind.CONSTRUCTOR) {
+        sayMade(tree.getQualifierExpression(), meant);
       }
       return super.visitMemberReference(tree, nothing);
     }
@@ -352,21 +365,25 @@ final class Names implements TaskListener {
       return super.visitImport(tree, nothing);
     }
 
+    /** That a constructor runs where its type is named. */
+    private void sayMade(Tree type, Element made) {
+      while (type instanceof ParameterizedTypeTree || type instanceof AnnotatedTypeTree) {
+        boolean hasArguments = type instanceof ParameterizedTypeTree;
+        type = hasArguments ? ((ParameterizedTypeTree) type).getType() : ((AnnotatedTypeTree) type).getUnderlyingType();
+      }
+      boolean isSelected = type instanceof MemberSelectTree;
+      String name = isSelected ? ((MemberSelectTree) type).getIdentifier().toString() : type.toString();
+      long at = isSelected ? word(end(((MemberSelectTree) type).getExpression()), name) : start(type);
+      if (made.getKind() == ElementKind.CONSTRUCTOR) {
+        say('N', at, name, made);
+      }
+    }
+
     @Override
     public Void visitNewClass(NewClassTree tree, Void nothing) {
       Element made = trees.getElement(getCurrentPath());
       if (made != null && tree.getClassBody() == null && isOfSource(made)) {
-        Tree type = tree.getIdentifier();
-        while (type instanceof ParameterizedTypeTree || type instanceof AnnotatedTypeTree) {
-          boolean hasArguments = type instanceof ParameterizedTypeTree;
-          type = hasArguments ? ((ParameterizedTypeTree) type).getType() : ((AnnotatedTypeTree) type).getUnderlyingType();
-        }
-        boolean isSelected = type instanceof MemberSelectTree;
-        String name = isSelected ? ((MemberSelectTree) type).getIdentifier().toString() : type.toString();
-        long at = isSelected ? word(end(((MemberSelectTree) type).getExpression()), name) : start(type);
-        if (made.getKind() == ElementKind.CONSTRUCTOR && source(made) == made) {
-          say('N', at, name, made);
-        }
+        sayMade(tree.getIdentifier(), source(made));
       }
       return super.visitNewClass(tree, nothing);
     }

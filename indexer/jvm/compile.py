@@ -46,7 +46,7 @@ class Source(NamedTuple):
 
 
 class Written(NamedTuple):
-    """What one round has written, and the sources that it is about. `is_ended`: it took too long."""
+    """What one round has written, and the sources that it is about. `is_ended`: before its end; it took too long, or the compiler failed."""
 
     file: Path
     sources: list[Source]
@@ -127,7 +127,7 @@ def _listed(members: Sequence[Source], place: Path) -> Path:
 
 
 def _run(command: Sequence[str], place: Path, seconds: float) -> bool:
-    """Whether it had to be ended. How it ends says nothing: it is told to go on behind errors, and there are always some."""
+    """Whether it did not come to its end. Errors of the sources are none of its own."""
     with subprocess.Popen(
         command, cwd=place, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=_environment()
     ) as process:
@@ -135,8 +135,7 @@ def _run(command: Sequence[str], place: Path, seconds: float) -> bool:
             process.wait(max(seconds, 0.0))
         except subprocess.TimeoutExpired:
             process.send_signal(signal.SIGKILL)
-            return True
-    return False
+        return process.wait() != 0
 
 
 def _environment() -> Mapping[str, str]:

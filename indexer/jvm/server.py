@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -38,14 +39,15 @@ class _Told(argparse.Namespace):
 
 def _make(told: _Told) -> Answers:
     plan = msgspec.json.decode(Path(told.plan).read_bytes(), type=Plan)
-    folder, root = Path(told.scratch) / "compiled", Path(told.root)
+    root = Path(told.root)
     heap = told.memory * _HEAP_PERCENT // 100 // _MEGABYTE or _HEAP_MB
     files = [str(root / path) for path in plan.files]
-    out = Path(told.scratch) / "index.scip"
-    written = compile_all(told.javac, files, plan.class_path, folder, heap)
-    write_index(written, root, Archives(plan.class_path), out, ("the compiler", "on the disk"))
-    limit_memory()
-    return Answers(out, root)
+    with tempfile.TemporaryDirectory(prefix="java-", dir=told.scratch) as folder:  # an open file stays readable
+        out = Path(folder) / "index.scip"
+        written = compile_all(told.javac, files, plan.class_path, Path(folder), heap)
+        write_index(written, root, Archives(plan.class_path), out, ("the compiler", "on the disk"))
+        limit_memory()
+        return Answers(out, root)
 
 
 def main(arguments: Sequence[str]) -> None:
