@@ -155,14 +155,14 @@ final class Names implements TaskListener {
   private String symbol(Element element, Map<Element, Integer> locals) {
     if (element instanceof PackageElement) {
       String name = ((PackageElement) element).getQualifiedName().toString();
-      boolean isThere = name.isEmpty() || !element.getEnclosedElements().isEmpty();
-      return isThere ? (name.isEmpty() ? "" : name.replace('.', '/') + "/") : null;
+      return name.isEmpty() ? "" : name.replace('.', '/') + "/";
     }
     if (element instanceof ModuleElement || (isType(element) && element.asType().getKind() == TypeKind.ERROR)) {
       return null;
     }
     Element around = element.getEnclosingElement();
-    if (element instanceof VariableElement && around == null) { // the length of an array
+    boolean isOfArray = element.getKind() == ElementKind.FIELD && element.getSimpleName().contentEquals("length");
+    if (isOfArray && around.getEnclosingElement().asType().getKind() == TypeKind.NONE) {
       return "java/lang/Array#" + element.getSimpleName() + ".";
     }
     boolean isMember = around instanceof TypeElement && !element.getKind().name().endsWith("PARAMETER");
@@ -311,7 +311,20 @@ final class Names implements TaskListener {
 
     private Element meant(TreePath path) {
       Element found = trees.getElement(path);
-      return found == null ? null : source(found);
+      return found == null || (found instanceof PackageElement && !isThere(path, found)) ? null : source(found);
+    }
+
+    /** Whether a package is one, or a part of the name of one: the compiler takes any name for a package until something is wanted of it. */
+    private boolean isThere(TreePath path, Element found) {
+      if (!(found instanceof PackageElement)) {
+        return !isType(found) || found.asType().getKind() != TypeKind.ERROR;
+      }
+      if (!found.getEnclosedElements().isEmpty()) {
+        return true;
+      }
+      TreePath outer = path.getParentPath();
+      Element wanted = outer.getLeaf() instanceof MemberSelectTree ? trees.getElement(outer) : null;
+      return wanted != null && isThere(outer, wanted);
     }
 
     @Override

@@ -9,9 +9,9 @@ from collections.abc import Collection, Iterator
 
 from indexer.languages import Language, record_of
 from indexer.model import SymbolKind
-from indexer.text import word_digest
 from query.answers.envelope import Reason
 from query.answers.paths import of_paths
+from query.facts.documents import held_now
 from query.facts.families import languages_of
 from query.facts.gaps.uses import Uses
 from query.facts.index import Index
@@ -20,7 +20,7 @@ from query.facts.symbols import TYPES, Symbol, symbols_by_id
 
 _GETTER = re.compile(r"(?:get|is|has|set)([A-Z]\w*)")
 _FIELD, _METHOD, _CONSTRUCTOR = SymbolKind.FIELD.label, SymbolKind.METHOD.label, SymbolKind.CONSTRUCTOR.label
-_SETTINGS = (".xml",)
+_SETTINGS, _NO_SETTINGS = (".xml",), ("pom.xml",)
 
 _BELOW = """
     SELECT DISTINCT d.path FROM type_edge t JOIN symbol s ON s.sym_id = t.sub_id JOIN document d USING (doc_id)
@@ -30,7 +30,9 @@ _PARAMETERS = "SELECT 1 FROM symbol p WHERE p.container_id = ? AND has_flag(p.fl
 _OPEN = """
     SELECT DISTINCT d.path FROM unresolved_name u JOIN document d USING (doc_id) WHERE u.name IN (SELECT unnest($names::VARCHAR[])) ORDER BY ALL
 """
-_WORDS = "SELECT path FROM skipped_word WHERE list_has_all(words, $words::UINTEGER[]) ORDER BY ALL"
+_BESIDE = "SELECT DISTINCT path FROM skipped WHERE reason IN ('not_read', 'no_server') ORDER BY ALL"
+_WORD = re.compile(rb"[A-Za-z_]\w*")
+_MOST_FILES, _MOST_BYTES = 2_000, 1_000_000
 
 
 def reasons(index: Index, uses: Uses) -> list[Reason]:
@@ -88,13 +90,25 @@ def _accessed(index: Index, field: str) -> list[str]:
 
 
 def _named_elsewhere(index: Index, symbol: Symbol, around: Symbol, language: Language) -> Iterator[tuple[str, str, list[str]]]:
-    words = [word_digest(symbol.record.name), word_digest(around.record.name)]
-    settings = [path for (path,) in index.rows(_WORDS, {"words": words}) if path.endswith(_SETTINGS)]
+    beside = _beside(index, (*_SETTINGS, *language.read_as_properties))
+    words = {symbol.record.name.encode(), around.record.name.encode()}
+    settings = [path for path, found in beside.items() if words <= found and path.endswith(_SETTINGS)]
     if settings:
         yield "not_read", f"settings that name '{around.record.name}' may name its member '{symbol.record.name}', too", settings
     got = _GETTER.fullmatch(symbol.record.name)
     if got and language.read_as_properties:
-        words = [word_digest(got[1][:1].lower() + got[1][1:])]
-        beside = [path for (path,) in index.rows(_WORDS, {"words": words}) if path.endswith(language.read_as_properties)]
-        if beside:
-            yield "other_language", f"'{symbol.record.name}' may be read as a property there", beside
+        name = (got[1][:1].lower() + got[1][1:]).encode()
+        reading = [path for path, found in beside.items() if name in found and path.endswith(language.read_as_properties)]
+        if reading:
+            yield "other_language", f"'{symbol.record.name}' may be read as a property there", reading
+
+
+def _beside(index: Index, endings: tuple[str, ...]) -> dict[str, frozenset[bytes]]:
+    """The words of files with these endings that no server reads; a file that is too large for it has none."""
+
+    def read() -> dict[str, frozenset[bytes]]:
+        paths = [path for (path,) in index.rows(_BESIDE) if path.endswith(endings) and not path.endswith(_NO_SETTINGS)]
+        texts = ((path, held_now(index, path) or b"") for path in paths[:_MOST_FILES])
+        return {path: frozenset(_WORD.findall(text)) for path, text in texts if len(text) <= _MOST_BYTES}
+
+    return index.keep(f"words of {' '.join(endings)}", read)
