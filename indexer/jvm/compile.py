@@ -46,7 +46,7 @@ class Source(NamedTuple):
 
 
 class Written(NamedTuple):
-    """What one round has written, and the sources that it is about. `is_ended`: before its end; it took too long, or the compiler failed."""
+    """What one round has written, and the sources that it is about. `is_ended`: it took too long, or the compiler failed."""
 
     file: Path
     sources: list[Source]
@@ -56,7 +56,7 @@ class Written(NamedTuple):
 def sources_of(paths: Iterable[str]) -> Iterator[Source]:
     """These absolute paths with their roots: the folder above as many as the package has parts, where they are named so."""
     for path in paths:
-        folder, name = os.path.split(path)
+        folder = os.path.dirname(path)
         parts = _package(path).split(".")
         above = folder.split("/")
         root = "/".join(above[: -len(parts)]) if parts != [""] and above[-len(parts) :] == parts else folder

@@ -70,6 +70,8 @@ def class_path(place: Path, fetched: Path) -> list[str]:
         for archive in listed:
             if archive.startswith(home) and archive.endswith(".jar") and os.path.isfile(archive):
                 version = os.path.dirname(archive)
-                classifier = os.path.basename(archive).removeprefix(f"{os.path.basename(os.path.dirname(version))}-{os.path.basename(version)}")
+                classifier = os.path.basename(archive).removeprefix(
+                    f"{os.path.basename(os.path.dirname(version))}-{os.path.basename(version)}"
+                )
                 found.setdefault(f"{os.path.dirname(version)} {classifier}", archive)
     return list(found.values())[:_MOST_ARCHIVES]

@@ -79,8 +79,7 @@ def read_pom(content: bytes) -> Pom | None:
     except (ElementTree.ParseError, ValueError, LookupError):
         return None
     for element in root.iter():
-        if isinstance(element.tag, str):
-            element.tag = element.tag.rpartition("}")[2]
+        element.tag = element.tag.rpartition("}")[2]
     if root.tag != "project":
         return None
     above = root.find("parent")
@@ -102,8 +101,13 @@ def _dependencies(element: ElementTree.Element | None) -> list[Dependency]:
     found: list[Dependency] = []
     for item in element.findall("dependency") if element is not None else ():
         without = tuple(_coordinates(one)[:2] for one in item.findall("exclusions/exclusion"))
-        found.append(Dependency(*((item.findtext(name) or "").strip() for name in _FIELDS), without))
+        found.append(_made([(item.findtext(name) or "").strip() for name in _FIELDS], without))
     return found
+
+
+def _made(fields: Sequence[str], without: tuple[tuple[str, str], ...]) -> Dependency:
+    group, artifact, version, kind, classifier, scope = fields
+    return Dependency(group, artifact, version, kind, classifier, scope, without)
 
 
 def read_gradle(text: str) -> list[Dependency]:
@@ -137,7 +141,9 @@ def _content(path: Path) -> bytes:
         return b""
 
 
-def _chain(pom: Pom, known: Mapping[tuple[str, str], Pom], outside: Callable[[tuple[str, str, str]], Pom | None]) -> Iterator[tuple[Pom, bool]]:
+def _chain(
+    pom: Pom, known: Mapping[tuple[str, str], Pom], outside: Callable[[tuple[str, str, str]], Pom | None]
+) -> Iterator[tuple[Pom, bool]]:
     """A project, its parents in the repository, and those from elsewhere that have been fetched; of each whether it is the repository's."""
     seen: set[tuple[str, str, str]] = set()
     here: Pom | None = pom
@@ -161,7 +167,7 @@ def _of_pom(pom: Pom, known: Mapping[tuple[str, str], Pom], outside: Callable[[t
     properties |= {"project.parent.groupId": pom.parent[0], "project.parent.version": pom.parent[2]}
 
     def put_in(item: Dependency) -> Dependency:
-        return Dependency(*(_filled(text, properties) for text in item[:6]), item.without)
+        return _made([_filled(text, properties) for text in item[:6]], item.without)
 
     managed = _unique(put_in(item) for one in own for item in one.managed)
     above = own[-1].parent

@@ -28,7 +28,8 @@ _BELOW = """
 """
 _PARAMETERS = "SELECT 1 FROM symbol p WHERE p.container_id = ? AND has_flag(p.flags, 'parameter') LIMIT 1"
 _OPEN = """
-    SELECT DISTINCT d.path FROM unresolved_name u JOIN document d USING (doc_id) WHERE u.name IN (SELECT unnest($names::VARCHAR[])) ORDER BY ALL
+    SELECT DISTINCT d.path FROM unresolved_name u JOIN document d USING (doc_id)
+    WHERE u.name IN (SELECT unnest($names::VARCHAR[])) ORDER BY ALL
 """
 _BESIDE = "SELECT DISTINCT path FROM skipped WHERE reason IN ('not_read', 'no_server') ORDER BY ALL"
 _WORD = re.compile(rb"[A-Za-z_]\w*")
