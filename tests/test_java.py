@@ -82,7 +82,7 @@ def test_what_a_method_overrides_and_a_type_is_derived_from(crawled: Crawl) -> N
 
 @pytest.mark.slow
 def test_constructors_call_each_other(index: Index) -> None:
-    """`new Item(…)`, `this(…)`, `super(…)` are calls of the one that has the parameters."""
+    """By `new Item(…)`, `this(…)`, `super(…)`."""
     found = call(index, "find_callers", {"symbol": "src/main/java/shop/Item.java:6", "direction": "incoming"})
     lines = {f"{site.path.rpartition('/')[2]}:{site.line}" for item in found.result for site in item.sites}
     assert lines == {"Item.java:11", "Item.java:20", "Bundle.java:12", "ItemTest.java:11"}

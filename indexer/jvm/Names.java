@@ -161,9 +161,8 @@ final class Names implements TaskListener {
       return null;
     }
     Element around = element.getEnclosingElement();
-    boolean isOfArray = element.getKind() == ElementKind.FIELD && element.getSimpleName().contentEquals("length");
-    if (isOfArray && around.getEnclosingElement().asType().getKind() == TypeKind.NONE) {
-      return "java/lang/Array#" + element.getSimpleName() + ".";
+    if (around instanceof TypeElement && around.getEnclosingElement().asType().getKind() == TypeKind.NONE) { // members of arrays
+      return "java/lang/Array#" + element.getSimpleName() + (element instanceof ExecutableElement ? "()." : ".");
     }
     boolean isMember = around instanceof TypeElement && !element.getKind().name().endsWith("PARAMETER");
     boolean isTop = around instanceof PackageElement;
@@ -203,7 +202,7 @@ final class Names implements TaskListener {
     if (isMade && around.getKind() == ElementKind.ENUM) {
       TypeElement ofAll = elements.getTypeElement("java.lang.Enum");
       for (Element other : ofAll == null ? List.<Element>of() : ofAll.getEnclosedElements()) {
-        if (other.getSimpleName().contentEquals("valueOf")) { // `values` is in no library
+        if (other.getSimpleName().contentEquals("valueOf")) {
           return other;
         }
       }
@@ -271,6 +270,9 @@ final class Names implements TaskListener {
       String symbol = symbol(meant, locals);
       if (symbol == null || symbol.isEmpty()) {
         return;
+      }
+      if (name.equals("values")) { // of an enum; no library has it
+        symbol = symbol.replace("java/lang/Enum#valueOf().", "java/lang/Enum#values().");
       }
       int line = java.util.Collections.binarySearch(starts, (int) at);
       line = line < 0 ? -line - 2 : line;
