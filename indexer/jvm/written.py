@@ -31,15 +31,47 @@ def write_index(rounds: Iterable[Written], root: Path, archives: Archives, out: 
         index.metadata.tool_info.name, index.metadata.tool_info.version = tool
         index.metadata.project_root = root.as_uri()
         file.write(index.SerializeToString())
-        for written in rounds:
+        done = list(rounds)
+        tops = [_top_types(written.file) for written in done]
+        for number, written in enumerate(done):
+            names = _Names(archives, number, tops)
             left = {source.path: source for source in written.sources}
             for path, digest, lines in _files(written.file):
                 source = left.pop(path, None)
                 if source is not None:
-                    file.write(_document(source, root, archives, digest, lines))
+                    file.write(_document(source, root, names, digest, lines))
             for source in left.values():
                 if not written.is_ended and not source.holds_type:
-                    file.write(_document(source, root, archives, "", ()))
+                    file.write(_document(source, root, names, "", ()))
+
+
+class _Names:
+    """Symbols in SCIP's words, for the lines of one round: two rounds may have types of one name."""
+
+    def __init__(self, archives: Archives, number: int, tops: Sequence[frozenset[str]]) -> None:
+        self._archives = archives
+        self._order = [number, *(other for other in range(len(tops)) if other != number)]
+        self._tops = tops
+
+    def symbol(self, symbol: str) -> str:
+        """With the package that it is in, or the round that its type was compiled in."""
+        if symbol.startswith(_LOCAL):
+            return symbol
+        where, _, rest = symbol.rpartition(":")
+        if where == "jdk":
+            return f"{_SCHEME}jdk . {rest}"
+        if where == "lib":
+            name, version = self._archives.home(rest)
+            return f"{_SCHEME}{name} {version or '.'} {rest}"
+        top = symbol.partition("#")[0]
+        home = next((number for number in self._order if top in self._tops[number]), self._order[0])
+        return f"{_SCHEME}. {home or '.'} {symbol}"
+
+
+def _top_types(file: Path) -> frozenset[str]:
+    """The types that the sources of a round define, without those inside of others."""
+    places = (fields[4] for _, _, lines in _files(file) for fields in lines if fields[0] == "D" and len(fields) == _PLACED)
+    return frozenset(symbol[:-1] for symbol in places if symbol.endswith("#") and symbol.count("#") == 1)
 
 
 def _files(file: Path) -> Iterator[tuple[str, str, list[list[str]]]]:
@@ -59,7 +91,7 @@ def _files(file: Path) -> Iterator[tuple[str, str, list[list[str]]]]:
         return
 
 
-def _document(source: Source, root: Path, archives: Archives, digest: str, lines: Sequence[Sequence[str]]) -> bytes:
+def _document(source: Source, root: Path, names: _Names, digest: str, lines: Sequence[Sequence[str]]) -> bytes:
     """A document of an index as bytes; none where the file has another text by now."""
     try:
         with open_plain(source.path) as file:
@@ -77,27 +109,14 @@ def _document(source: Source, root: Path, archives: Archives, digest: str, lines
         if fields[0] in "ND" and len(fields) == _PLACED:
             line, col, length = map(int, fields[1:4])
             role = int(ScipRole.DEFINITION) if fields[0] == "D" else 0
-            document.occurrences.add(range=[line, col, col + length], symbol=_symbol(fields[4], archives), symbol_roles=role)
+            document.occurrences.add(range=[line, col, col + length], symbol=names.symbol(fields[4]), symbol_roles=role)
         elif fields[0] in "SH" and len(fields) == 3:
-            symbol = _symbol(fields[1], archives)
+            symbol = names.symbol(fields[1])
             if symbol not in told:
                 told[symbol] = document.symbols.add(symbol=symbol)
             if fields[0] == "S":
-                told[symbol].relationships.add(symbol=_symbol(fields[2], archives), is_implementation=True)
+                told[symbol].relationships.add(symbol=names.symbol(fields[2]), is_implementation=True)
             else:
                 told[symbol].signature_documentation.language = "java"
                 told[symbol].signature_documentation.text = fields[2]
     return part.SerializeToString()
-
-
-def _symbol(symbol: str, archives: Archives) -> str:
-    """A symbol in SCIP's words, with the package that it is in."""
-    if symbol.startswith(_LOCAL):
-        return symbol
-    where, _, rest = symbol.rpartition(":")
-    if where == "jdk":
-        return f"{_SCHEME}jdk . {rest}"
-    if where == "lib":
-        name, version = archives.home(rest)
-        return f"{_SCHEME}{name} {version or '.'} {rest}"
-    return f"{_SCHEME}. . {symbol}"
