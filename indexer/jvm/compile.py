@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from indexer.encoding import open_plain
+from indexer.languages import JAVA
 
 _MODULE, _PACKAGE = "module-info.java", "package-info.java"
 _OF_NO_TYPE = frozenset((_MODULE, _PACKAGE))
@@ -26,6 +27,7 @@ _NOISE = re.compile(rb'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)
 _DECLARED = re.compile(rb"\bpackage\s+([\w.\s]+?)\s*;")
 _HEAD_BYTES = 60_000
 _PROGRAM = Path(__file__).with_name("Names.java")
+_LAUNCHER = JAVA.name
 _MOST_S = 1_500.0
 """Of all rounds. What a round that was ended has written counts."""
 
@@ -94,7 +96,7 @@ def rounds(sources: Iterable[Source]) -> list[list[Source]]:
 def compile_all(javac: str, paths: Iterable[str], class_path: Sequence[str], folder: Path, heap_mb: int) -> Iterator[Written]:
     """Compiles round by round. `folder` is empty, and everything that is written lies there."""
     deadline = time.monotonic() + _MOST_S
-    java = str(Path(os.path.realpath(javac)).with_name("java"))
+    java = str(Path(os.path.realpath(javac)).with_name(_LAUNCHER))
     made = rounds(sources_of(paths))
     roots = list(dict.fromkeys(source.root for members in made for source in members))
     for number, members in enumerate(made):

@@ -15,6 +15,7 @@ from typing import Any
 from indexer.encoding import open_plain
 from indexer.jvm.classes import Archives
 from indexer.jvm.compile import Source, Written
+from indexer.languages import JAVA
 from indexer.scip.messages import Index
 from indexer.scip.words import Columns, ScipRole
 
@@ -102,7 +103,7 @@ def _document(source: Source, root: Path, names: _Names, digest: str, lines: Seq
     if digest and hashlib.sha256(content).hexdigest() != digest:
         return b""
     part = Index()
-    document = part.documents.add(relative_path=os.path.relpath(source.path, root), language="java", text=text)
+    document = part.documents.add(relative_path=os.path.relpath(source.path, root), language=JAVA.name, text=text)
     document.position_encoding = Columns.UTF16
     told: dict[str, Any] = {}
     for fields in lines:
@@ -117,6 +118,6 @@ def _document(source: Source, root: Path, names: _Names, digest: str, lines: Seq
             if fields[0] == "S":
                 told[symbol].relationships.add(symbol=names.symbol(fields[2]), is_implementation=True)
             else:
-                told[symbol].signature_documentation.language = "java"
+                told[symbol].signature_documentation.language = JAVA.name
                 told[symbol].signature_documentation.text = fields[2]
     return part.SerializeToString()
