@@ -102,7 +102,7 @@ def test_an_unknown_type_costs_its_own_names_and_no_other(tmp_path: Path) -> Non
             "a/B.java": "package a;\nclass B {\n  void h( {\n    A.f(4);\n  }\n}\n",
             "one/Main.java": MAIN,
             "two/Main.java": MAIN,
-            "module-info.java": "module m { exports a; }\n",
+            "module-info.java": "module whole { exports a; }\n",
         },
     )
     done = crawl_with_ty(root, jobs=1)
