@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from indexer.model import Flow, Handed, Via
+from indexer.model import Handed, Via
+from indexer.store.flow.kinds import Kind
 from indexer.store.flow.narrowing import Narrowing
 from indexer.store.flow.values import Sort
 
@@ -29,7 +30,7 @@ class Decorating(Narrowing):
         solver.remade.add(sym_id)
         source = made if not program.is_type(sym_id) else row
         for child in reversed(decorators):
-            at = self._told_at(child, self.taken(child, Handed.CALLEE)) if program.kind[child] == Flow.CALL else child
+            at = self._told_at(child, self.taken(child, Handed.CALLEE)) if program.kind[child] == Kind.CALL else child
             site = solver.site(at, self._at(child), solver.graph.node(), via=Via.DECORATED)
             site.given = [source]
             source = site.result
@@ -70,17 +71,17 @@ class Decorating(Narrowing):
     def _keeps(self, row: int) -> bool:
         """Whether a decorator is one of those that leave a function as it is; with arguments too."""
         program = self._program
-        if program.kind[row] == Flow.CALL:
+        if program.kind[row] == Kind.CALL:
             return any(self._keeps(child) for child in self.taken(row, Handed.CALLEE))
         means = program.means.get(row, ())
         if any(program.is_type(sym_id) and self.kind_of_keeping(sym_id) for sym_id in means):
             return True
-        if program.kind[row] == Flow.ATTRIBUTE and program.name[row] in ("setter", "getter", "deleter"):
+        if program.kind[row] == Kind.ATTRIBUTE and program.name[row] in ("setter", "getter", "deleter"):
             return True
         return any(program.outside.get(sym_id, "") in _KEEPING for sym_id in means)
 
     def _told_at(self, row: int, callees: list[int]) -> int:
         """The row at whose place an edge of a call is told: that of the name which is called, if there is one."""
-        if len(callees) == 1 and self._program.kind[callees[0]] in (Flow.NAME, Flow.ATTRIBUTE, Flow.GLOBAL, Flow.SUPER):
+        if len(callees) == 1 and self._program.kind[callees[0]] in (Kind.NAME, Kind.ATTRIBUTE, Kind.GLOBAL, Kind.SUPER):
             return callees[0]
         return row

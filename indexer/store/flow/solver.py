@@ -7,6 +7,7 @@ where, but for this: what gives back its own parameter is followed per call, and
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 from indexer.model import SymbolFlag, SymbolKind, Via
 from indexer.store.flow.arguments import Arguments
@@ -24,6 +25,16 @@ OWN = -1
 _MOST_DEPTH = 8
 _WITH_MEMBERS = frozenset({Sort.OBJECT, Sort.CLASS, Sort.SUPER})
 _MADE_OF_CLASSES = frozenset({"__class__"})
+
+
+class _Loaded(NamedTuple):
+    """An attribute of a value, wherever it is asked for: its node, what the value is, the member of its class and of its metaclass."""
+
+    node: int
+    sort: int
+    first: int
+    member: int
+    of_meta: int
 
 
 class Solver(Nodes):
@@ -52,7 +63,7 @@ class Solver(Nodes):
         self.bases: list[tuple[int, int, str]] = []  # class, the row of what it extends where that is no name of a type, and its name
         self.binds: dict[int, int] = {}  # by row of a binding, or of a call of no name: what it takes first
         self._binders: dict[int, int] = {}  # by symbol: the row that binds it first
-        self._loaded: dict[tuple[int, str], int] = {}  # by value and name of an attribute
+        self._load_again: dict[tuple[int, str], _Loaded] = {}  # by value and name of an attribute
         self.spaces: set[int] = set()  # containers whose items are attributes
         self._linked: set[tuple[str, int]] = set()
         self._seen: set[tuple[int, int]] = set()
@@ -123,6 +134,10 @@ class Solver(Nodes):
         Args:
             row: that of the attribute, -1 where a library looks it up. told_at: where that tells what runs.
         """
+        again = self._load_again.get((value, name))
+        if again is not None:
+            self._load_once_more(again, value, name, target, row, told_at)
+            return
         sort, first, second = self.values[value]
         if name in _MADE_OF_CLASSES and sort == Sort.OBJECT:
             self.graph.put(target, self.values.number(Sort.CLASS, first))
@@ -147,17 +162,13 @@ class Solver(Nodes):
             if of_meta >= 0 and self.program.is_property(of_meta):
                 self._run(of_meta, value, target, at)
                 return
-            known = self._loaded.get((value, name))
-            if known is None:  # the same for all places
-                known = self._loaded[value, name] = self.graph.node()
-                if sort == Sort.CLASS:
-                    self._load_of_class(value, first, name, member, known)
-                else:
-                    self._load_of(order, name, member, known, receiver)
-            self.graph.copy(known, target)
-            is_asked = self._asks and at >= 0 and sort == Sort.OBJECT and name[:2] != "__"
-            if member < 0 and (is_asked or name in self.texts):
-                self.unfound[at, value, name] = (known, target, is_asked)
+            known = self.graph.node()  # the same for all places
+            self._load_again[value, name] = _Loaded(known, sort, first, member, of_meta)
+            if sort == Sort.CLASS:
+                self._load_of_class(value, first, name, member, known)
+            else:
+                self._load_of(order, name, member, known, receiver)
+            self._hand_over(known, sort, member, value, name, target, at)
         elif sort == Sort.CONTAINER and value in self.spaces:
             self.graph.copy(self.slot(value, "s" + name), target)
         elif sort == Sort.CONTAINER:
@@ -169,6 +180,28 @@ class Solver(Nodes):
                 self.graph.put(target, first if sort in (Sort.DECORATED, Sort.BOUND) else value)
             else:
                 self.graph.copy(self.attribute(-1 - value, name), target)
+
+    def _load_once_more(self, loaded: _Loaded, value: int, name: str, target: int, row: int, told_at: int) -> None:
+        """The same attribute of the same value at another place: what does not depend on the place is known."""
+        known, sort, first, member, of_meta = loaded
+        at = row if row >= 0 else told_at
+        if member >= 0:
+            if row >= 0:
+                self.read[row, member] = None
+            if at >= 0:
+                self.told_descriptor(member, "__get__", at)
+        elif row >= 0 and sort != Sort.SUPER:
+            self.properties.ask(row, self.values.number(Sort.OBJECT, first), name)
+        if of_meta >= 0 and row >= 0:
+            self.read[row, of_meta] = None
+        self._hand_over(known, sort, member, value, name, target, at)
+
+    def _hand_over(self, known: int, sort: int, member: int, value: int, name: str, target: int, at: int) -> None:
+        self.graph.copy(known, target)
+        if member < 0:
+            is_asked = self._asks and at >= 0 and sort == Sort.OBJECT and name[:2] != "__"
+            if is_asked or name in self.texts:
+                self.unfound[at, value, name] = (known, target, is_asked)
 
     def _load_dict(self, value: int, target: int) -> None:
         """What is put into the mapping of an object's own attributes is set in the object."""
