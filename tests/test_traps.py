@@ -19,13 +19,14 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "go": ("gopls",),
     "cpp": ("clangd",),
     "rust": ("cargo", "rust-analyzer"),
+    "java": ("javac",),
     "bash": ("bash-language-server",),
     "php": ("intelephense",),
     "other_languages": ("clangd", "ts7"),
     "other_languages_go": ("clangd", "gopls"),
     "other_languages_rust": ("clangd", "cargo", "rust-analyzer"),
 }
-"""What the tables need beyond ty; Java is asked about without a server, which its answers have to say."""
+"""What the tables need beyond ty."""
 
 _PENDING_FOR: dict[str, str] = {}
 """Traps that an answer still falls into, and harmless cases that it still doubts, by what will cure them. The aim is none."""

@@ -135,6 +135,8 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     lookups: calls that take names as strings.
 
     calls_strings: a string is called as a function of its name.
+    leaves_unsaid: constructors run others without a word, tools write accessors of fields, classes without a name have members.
+    read_as_properties: endings of files of other languages that read `getName` as `name`.
     reads_by_getters: a template's `x.name` calls `getName`, `isName` or `hasName`.
     runs_words: commands that run the words which they are given; a language that has some runs what a variable or a text holds.
 
@@ -250,6 +252,8 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     lookups: tuple[Lookup, ...] = ()
 
     calls_strings: bool = False
+    leaves_unsaid: bool = False
+    read_as_properties: tuple[str, ...] = ()
     reads_by_getters: bool = False
     runs_words: frozenset[str] = frozenset()
 

@@ -10,6 +10,7 @@ import contextlib
 import os
 import re
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -68,9 +69,14 @@ class _Message(msgspec.Struct, frozen=True):
     params: msgspec.Raw = msgspec.Raw(b"null")
 
 
-class _Server:
-    def __init__(self, answers: Answers | None, fault: str, root: Path) -> None:
-        self._answers, self._fault, self._root = answers, fault, root
+class Server:
+    """Replies from answers that are there, or that are made when the first question comes."""
+
+    def __init__(self, answers: Answers | None, fault: str, root: Path, make: Callable[[], Answers] | None = None) -> None:
+        """Args:
+        fault: why there are no answers. make: makes them, and raises Refused where that cannot be.
+        """
+        self._answers, self._fault, self._root, self._make = answers, fault, root, make
         self._open: dict[str, list[str]] = {}
         """Lines of documents that there are not: whoever has opened one asks what its words mean by themselves."""
 
@@ -97,6 +103,9 @@ class _Server:
         method = message.method
         if method == "shutdown":
             return None
+        if method == "initialize" and self._make is not None:
+            return {"capabilities": _CAPABILITIES}
+        self._require()
         if self._answers is None:
             raise Refused(self._fault)
         if method == "initialize":
@@ -120,6 +129,14 @@ class _Server:
             return {"contents": {"kind": "markdown", "value": text}} if text else None
         raise LookupError(method)
 
+    def _require(self) -> None:
+        make, self._make = self._make, None
+        if make is not None:
+            try:
+                self._answers = make()
+            except (Refused, OSError, MemoryError) as error:
+                self._fault = str(error)
+
     def _path(self, uri: str) -> str:
         return os.path.relpath(uri_to_path(uri), self._root).replace(os.sep, "/")
 
@@ -134,14 +151,19 @@ def _range(one: Definition) -> dict[str, dict[str, int]]:
 
 
 def serve(file: str, root: str) -> None:
-    """Answers what comes on stdin until it ends."""
+    """Answers from a file what comes on stdin until it ends."""
     limit_memory()
     answers, fault = None, ""
     try:
         answers = Answers(Path(file), Path(root))
     except (Refused, OSError, MemoryError) as error:
         fault = f"'{os.path.basename(file)}' is not read: {error}"
-    server, reader, decoder = _Server(answers, fault, Path(root)), FrameReader(), msgspec.json.Decoder(_Message)
+    answer(Server(answers, fault, Path(root)))
+
+
+def answer(server: Server) -> None:
+    """Answers what comes on stdin until it ends."""
+    reader, decoder = FrameReader(), msgspec.json.Decoder(_Message)
     while data := os.read(0, _PART_BYTES):
         replies = bytearray()
         for body in reader.feed(data):

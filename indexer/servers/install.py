@@ -23,7 +23,7 @@ import portalocker
 
 from indexer.errors import ConfigError, ServerError, ServerMissing
 from indexer.servers.installed import MARKER, Ecosystem, Record, commands_of, find_installed, folder_of, servers_dir
-from indexer.servers.registry import ServerSpec, how_to_get, load_table, server_spec
+from indexer.servers.registry import ServerSpec, find_server, how_to_get, load_table, server_spec
 
 log = logging.getLogger(__name__)
 
@@ -76,6 +76,11 @@ def install(names: Iterable[str], say: Callable[[str], None] = log.info) -> list
         ServerError: the client failed, or our folder cannot be written; what was installed before stays.
     """
     specs = to_servers(names)
+    there = [spec for spec in specs if spec.module]
+    for spec in there:
+        found = find_server(spec.name)
+        say(f"{spec.name}: nothing to install, it comes with lspidx; {found.version} is driven by it")
+    specs = [spec for spec in specs if spec not in there]
     for spec in specs:
         if not spec.install:
             raise ServerMissing(f"{spec.name}: lspidx cannot install it; to get it: {how_to_get(spec)}")

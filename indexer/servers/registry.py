@@ -68,6 +68,7 @@ class ServerSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
 
     languages: list[str]
     command: list[str]
+    module: str = ""
     version_command: list[str]
     native: str = ""
     overlays: Literal["", "tsconfig"] = ""
@@ -394,10 +395,10 @@ def find_executables(spec: ServerSpec, avoid: Sequence[str] = ()) -> Iterator[Ca
         avoid: folders whose programs are not trusted; PATH may lead there, as that of an activated environment does.
     """
     name = spec.command[0]
-    own = Path(sys.executable).parent / name
-    if own.is_file() and os.access(own, os.X_OK):
-        yield Candidate(_native(str(own), spec), "lspidx environment", "")
     installed = find_installed(spec.name, spec.install)
+    own = Path(sys.executable).parent / name
+    if own.is_file() and not spec.module and os.access(own, os.X_OK):
+        yield Candidate(_native(str(own), spec), "lspidx environment", "")
     if installed:
         path = shutil.which(name, path=str(installed[1]))
         if path:
@@ -435,9 +436,10 @@ def find_server(name: str, avoid: Sequence[str] = ()) -> FoundServer:
         elif spec.at_least and _numbers(version) < _numbers(spec.at_least):
             problem = f"'{candidate.path}' is {version}, at least {spec.at_least} is needed"
         else:
+            driven = [sys.executable, "-I", "-m", spec.module] if spec.module else []
             return FoundServer(
                 spec=spec,
-                command=[candidate.path, *spec.command[1:]],
+                command=[*driven, candidate.path, *spec.command[1:]],
                 version=version,
                 source=candidate.source,
                 folder=candidate.folder,

@@ -38,6 +38,7 @@ from query.facts.gaps import (
     shell_words,
     strings,
     unread,
+    unsaid,
 )
 from query.facts.gaps.reading import SUPERTYPES as SUPERTYPES
 from query.facts.gaps.scope import Scope
@@ -72,6 +73,7 @@ _CONDITIONS: tuple[Callable[[Index, Uses], list[Reason]], ...] = (
     library_names.reasons,
     shell_words.reasons,
     called_strings.reasons,
+    unsaid.reasons,
 )
 """What is asked for gaps when uses are asked for; each is the `reasons` of a module of `query.facts.gaps`."""
 

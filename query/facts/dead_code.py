@@ -12,7 +12,7 @@ from query.facts.built_names import families, is_of, literals
 from query.facts.documents import documents
 from query.facts.families import family_of
 from query.facts.freshness import Drift
-from query.facts.gaps import called_strings, handed_modules, handed_objects, library_names, other_languages, shell_words
+from query.facts.gaps import called_strings, handed_modules, handed_objects, library_names, other_languages, shell_words, unsaid
 from query.facts.gaps.strings import with_gaps
 from query.facts.gaps.unread import named_in_unread
 from query.facts.index import Index
@@ -82,6 +82,7 @@ def dead_code(index: Index, wanted: Wanted, *, drift: Drift, uncertain: Callable
         "other_language": other_languages.concerned(index, ids, drift),
         "string_called": called_strings.concerned(index, ids, drift),
         "shell_word": shell_words.concerned(index, ids, drift),
+        "nameless_calls": unsaid.concerned(index, ids),
         "not_read": named_in_unread(index, ids, drift, lambda path: family_of(index, path)),
         "partial_coverage": uncertain(ids),
     }

@@ -26,7 +26,8 @@ from indexer.crawl.plan.companions import guessed_folders
 from indexer.crawl.plan.scip_files import readable_of, servers_of
 from indexer.crawl.units import PlannedDocument
 from indexer.errors import ServerMissing
-from indexer.languages import GO, PYTHON, RUST, record_of
+from indexer.jvm.fetched import class_path, projects_folder
+from indexer.languages import GO, JAVA, PYTHON, RUST, record_of
 from indexer.model import Skipped, SkipReason, Trust
 from indexer.prerequisites import fetched_dir, fetched_folder
 from indexer.prerequisites.python import fetched_environment
@@ -440,4 +441,14 @@ def _described(document: PlannedDocument, module: str, package: tuple[str, str, 
     )
 
 
-_MAKERS = {PYTHON.name: _python_group, RUST.name: _rust_group}
+def _java_group(work: Assignment) -> Group:
+    """As any other, and the archives that `--fetch` has brought."""
+    plain, look = _plain_group(work), work.look
+    found = class_path(projects_folder(look.fetched_here), look.fetched) if look.fetched_here.is_dir() else []
+    names = sorted(os.path.basename(path) for path in found)
+    return replace(
+        plain, placeholders={**plain.placeholders, "class_path": found or None}, ingredients=[*plain.ingredients, f"class path {names}"]
+    )
+
+
+_MAKERS = {PYTHON.name: _python_group, RUST.name: _rust_group, JAVA.name: _java_group}

@@ -14,12 +14,13 @@ from typing import Any
 
 import msgspec
 
-from indexer import sandbox
+from indexer import plain_files, sandbox
 from indexer.config import Config, overlay
 from indexer.crawl.plan.companions import compile_commands, go_workspace, python_environment, rust_project
 from indexer.crawl.plan.groups import Group
 from indexer.git_command import variables_within_the_fence
-from indexer.languages import GO, PYTHON, record_of
+from indexer.jvm.plan import FILE, Plan
+from indexer.languages import GO, JAVA, PYTHON, record_of
 from indexer.model import Trust
 from indexer.sandbox import Confinement
 from indexer.servers.grants import confinement, fetched_places, reach_of
@@ -145,6 +146,11 @@ def _prepare(
             variables["GOFLAGS"] = str(variables.get("GOFLAGS", "")).replace("-mod=readonly", "-mod=vendor")
         if go.missing:
             log.info("empty modules stand for missing ones: modules=%s", "|".join(go.missing))
+    if JAVA.name in item.languages and item.server.spec.module:
+        class_path = [str(path) for path in values.pop("class_path", None) or ()]
+        plan = Plan(files=[document.path for document in item.documents if document.language == JAVA.name], class_path=class_path)
+        plain_files.write_whole(cache / FILE, msgspec.json.encode(plan))
+        readable += class_path
     project = values.pop("cargo_project", None)
     if project:
         values["cargo_manifests"] = [*(values.get("cargo_manifests") or []), str(rust_project(project, cache))]

@@ -99,4 +99,7 @@ def _server(file: Path, root: Path, said: Looked, languages: list[str], taken: C
 
 def readable_of(server: FoundServer) -> list[str]:
     """What a server of ours has to read beside the workspace and its interpreter: our own code, and its file."""
-    return [str(Path(indexer.__file__).resolve().parent.parent), server.command[4]] if server.spec.fixed else []
+    own = str(Path(indexer.__file__).resolve().parent.parent)
+    if server.spec.module:
+        return [own]
+    return [own, server.command[4]] if server.spec.fixed else []

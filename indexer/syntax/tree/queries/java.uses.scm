@@ -29,6 +29,7 @@
   (scoped_type_identifier (type_identifier) @call .)
   (generic_type (scoped_type_identifier (type_identifier) @call .))
 ])
+(explicit_constructor_invocation constructor: [(this) (super)] @token @ask @call)
 (argument_list (identifier) @argument)
 (argument_list (method_reference (_) (identifier) @argument))
 

@@ -1,0 +1,146 @@
+"""Runs the JDK's compiler over the sources of a workspace, by a program of ours (`Names.java`) that writes what each name means.
+
+The compiler reads texts and class files and runs nothing of the repository: annotation processors are off, no plugin of a class path is
+loaded, nothing is generated. Errors stop nothing: what a file that does not compile still means is written all the same.
+
+Sources lie in roots, the folders that packages start from. Two roots may have a file of one name in one package (examples, sources for
+several releases of Java). They are compiled in different rounds, in which each sees its own.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from indexer.encoding import open_plain
+from indexer.languages import JAVA
+
+_MODULE, _PACKAGE = "module-info.java", "package-info.java"
+_OF_NO_TYPE = frozenset((_MODULE, _PACKAGE))
+_NOISE = re.compile(rb'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)
+_DECLARED = re.compile(rb"\bpackage\s+([\w.\s]+?)\s*;")
+_HEAD_BYTES = 60_000
+_PROGRAM = Path(__file__).with_name("Names.java")
+_LAUNCHER = JAVA.name
+_MOST_S = 1_500.0
+"""Of all rounds. What a round that was ended has written counts."""
+
+_SWITCHES = ("JDK_JAVAC_OPTIONS", "JDK_JAVA_OPTIONS", "JAVA_TOOL_OPTIONS")
+_LEAST_HEAP_MB, _STACK_MB = 512, 16
+
+
+class Source(NamedTuple):
+    """A file, absolute; the root that it lies in, and its path from there."""
+
+    path: str
+    root: str
+    place: str
+
+    @property
+    def holds_type(self) -> bool:
+        return os.path.basename(self.path) not in _OF_NO_TYPE
+
+
+class Written(NamedTuple):
+    """What one round has written, and the sources that it is about. `is_ended`: it took too long, or the compiler failed."""
+
+    file: Path
+    sources: list[Source]
+    is_ended: bool
+
+
+def sources_of(paths: Iterable[str]) -> Iterator[Source]:
+    """These absolute paths with their roots: the folder above as many as the package has parts, where they are named so."""
+    for path in paths:
+        folder = os.path.dirname(path)
+        parts = _package(path).split(".")
+        above = folder.split("/")
+        root = "/".join(above[: -len(parts)]) if parts != [""] and above[-len(parts) :] == parts else folder
+        yield Source(path, root or "/", os.path.relpath(path, root or "/"))
+
+
+def _package(path: str) -> str:
+    try:
+        with open_plain(path) as file:
+            head = file.read(_HEAD_BYTES)
+    except OSError:
+        return ""
+    found = _DECLARED.search(_NOISE.sub(b" ", head))
+    return re.sub(r"\s", "", found[1].decode("utf-8", "replace")) if found else ""
+
+
+def rounds(sources: Iterable[Source]) -> list[list[Source]]:
+    """The sources by root, roots that have the same places in different rounds; the first takes all that it can."""
+    by_root: dict[str, list[Source]] = {}
+    for source in sources:
+        by_root.setdefault(source.root, []).append(source)
+    made: list[tuple[set[str], list[Source]]] = []
+    for root in sorted(by_root, key=lambda root: (root.count("/"), root)):
+        places = {item.place for item in by_root[root] if item.holds_type}
+        for taken, members in made:
+            if taken.isdisjoint(places):
+                taken |= places
+                members += by_root[root]
+                break
+        else:
+            made.append((places, list(by_root[root])))
+    return [members for _, members in made]
+
+
+def compile_all(javac: str, paths: Iterable[str], class_path: Sequence[str], folder: Path, heap_mb: int) -> Iterator[Written]:
+    """Compiles round by round. `folder` is empty, and everything that is written lies there."""
+    deadline = time.monotonic() + _MOST_S
+    java = str(Path(os.path.realpath(javac)).with_name(_LAUNCHER))
+    made = rounds(sources_of(paths))
+    roots = list(dict.fromkeys(source.root for members in made for source in members))
+    for number, members in enumerate(made):
+        place = folder / str(number)
+        place.mkdir(parents=True)
+        own = dict.fromkeys(source.root for source in members)
+        others = [*own, *(root for root in roots if root not in own)] if number else []
+        said = place / "names.txt"
+        words = [str(_PROGRAM), str(said), str(_listed(members, place)), *_switches(place, class_path, others)]
+        yield Written(said, members, _run([java, *_of_process(place, heap_mb), *words], place, deadline - time.monotonic()))
+
+
+def _switches(place: Path, class_path: Sequence[str], source_path: Sequence[str]) -> Iterator[str]:
+    nothing = str(place / "nothing")  # without a word it would be the folder that it is started in
+    yield from ("-classpath", os.pathsep.join(class_path) or nothing)
+    yield from ("-sourcepath", os.pathsep.join(source_path) or nothing)
+
+
+def _of_process(place: Path, heap_mb: int) -> Iterator[str]:
+    yield from (f"-Xmx{max(heap_mb, _LEAST_HEAP_MB)}m", f"-Xss{_STACK_MB}m", "-XX:+UseSerialGC", "-XX:-UsePerfData")
+    yield from ("-Djava.awt.headless=true", f"-Djava.io.tmpdir={place}", f"-Duser.home={place}")
+
+
+def _listed(members: Sequence[Source], place: Path) -> Path:
+    """A file of paths, without the declarations of modules: two of them exclude each other, and one closes packages to the others."""
+    listed = place / "sources.txt"
+    compiled = (source.path for source in members if "\n" not in source.path and os.path.basename(source.path) != _MODULE)
+    listed.write_text("".join(f"{path}\n" for path in compiled), encoding="utf-8", errors="surrogateescape")
+    return listed
+
+
+def _run(command: Sequence[str], place: Path, seconds: float) -> bool:
+    """Whether it did not come to its end. Errors of the sources are none of its own."""
+    with subprocess.Popen(
+        command, cwd=place, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=_environment()
+    ) as process:
+        try:
+            process.wait(max(seconds, 0.0))
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGKILL)
+        return process.wait() != 0
+
+
+def _environment() -> Mapping[str, str]:
+    """Without the variables by which a JDK takes more switches."""
+    own = {name: value for name, value in os.environ.items() if name not in _SWITCHES}
+    return {**own, "LC_ALL": "C.UTF-8"}  # names of files
