@@ -75,10 +75,10 @@ def _same(solver: Solver, site: Site, container: int) -> None:
 
 
 _METHODS: dict[str, Callable[[Solver, Site, int], None]] = {
-    **dict.fromkeys(("append", "add", "appendleft", "insert"), _add),
+    **dict.fromkeys(("append", "add", "appendleft", "insert", "put", "put_nowait", "__setitem__"), _add),
     **dict.fromkeys(("extend", "extendleft"), _extend),
     "update": _update,
-    **dict.fromkeys(("get", "pop", "popleft"), _get),
+    **dict.fromkeys(("get", "pop", "popleft", "get_nowait", "popitem", "__getitem__"), _get),
     "setdefault": _set_default,
     "send": _send,
     "values": _values,

@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from indexer.model import SymbolFlag, SymbolKind, Via
 from indexer.store.flow.arguments import Arguments
+from indexer.store.flow.kinds import MADE, held_by, members_by_name, of_super
 from indexer.store.flow.nodes import Nodes
 from indexer.store.flow.program import Program
 from indexer.store.flow.properties import Made, Properties, Told
@@ -53,7 +54,6 @@ class Solver(Nodes):
         self.binds: dict[int, int] = {}  # by row of a binding, or of a call of no name: what it takes first
         self._binders: dict[int, int] = {}  # by symbol: the row that binds it first
         self._loaded: dict[tuple[int, str], int] = {}  # by value and name of an attribute
-        self.spaces: set[int] = set()  # containers whose items are attributes
         self._linked: set[tuple[str, int]] = set()
         self._seen: set[tuple[int, int]] = set()
         self._bindings: set[tuple[int, int, int, int]] = set()
@@ -127,7 +127,9 @@ class Solver(Nodes):
         if name in _MADE_OF_CLASSES and sort == Sort.OBJECT:
             self.graph.put(target, self.values.number(Sort.CLASS, first))
         elif name == "__dict__" and sort == Sort.OBJECT:
-            self._load_dict(value, target)
+            self.load_dict(value, target)
+        elif name == "__dict__" and sort == Sort.CLASS:
+            self.graph.put(target, members_by_name(self, first))
         elif sort in _WITH_MEMBERS:
             order, receiver = self._order(value)
             member = self.program.member(first, name) if sort != Sort.SUPER else self.program.member_after(order, name)
@@ -154,6 +156,8 @@ class Solver(Nodes):
                     self._load_of_class(value, first, name, member, known)
                 else:
                     self._load_of(order, name, member, known, receiver)
+                    if member < 0:
+                        self._load_of_kind(value, name, known)
             self.graph.copy(known, target)
             is_asked = self._asks and at >= 0 and sort == Sort.OBJECT and name[:2] != "__"
             if member < 0 and (is_asked or name in self.texts):
@@ -170,13 +174,21 @@ class Solver(Nodes):
             else:
                 self.graph.copy(self.attribute(-1 - value, name), target)
 
-    def _load_dict(self, value: int, target: int) -> None:
+    def load_dict(self, value: int, target: int) -> None:
         """What is put into the mapping of an object's own attributes is set in the object."""
         mapping = self.container(("attributes", value), is_mapping=True)
         if ("attributes", value) not in self._linked:
             self._linked.add(("attributes", value))
             self.each_slot(mapping, lambda key, node: self.store(value, key[1:], node) if key[:1] == "s" else None)
         self.graph.put(target, mapping)
+
+    def _load_of_kind(self, value: int, name: str, target: int) -> None:
+        """What an object has by a name that no class of the workspace gives it: a method of the list or mapping that it is a kind of."""
+        _, first, second = self.values[value]
+        if self.values[value].sort == Sort.SUPER:
+            of_super(self, first, second, name, target)
+        elif self.values[value].sort == Sort.OBJECT and (held := held_by(self, first)) >= 0:
+            self.graph.put(target, self.method(name, held))
 
     def _order(self, value: int) -> tuple[list[int], int]:
         """Classes that are asked for a member, and the object, or class, that it is taken of."""
@@ -341,6 +353,7 @@ class Solver(Nodes):
         runs = [(program.member_after(program.order(sym_id)[1:], "__init_subclass__"), made)]
         if meta >= 0:
             runs += [(program.member(meta, "__new__"), self.values.number(Sort.CLASS, meta)), (program.member(meta, "__init__"), made)]
+            self.graph.put(self.attribute(meta, MADE), made)
         self.made_classes.append((row, sym_id))
         for member, first in runs:
             if member >= 0:
@@ -364,11 +377,13 @@ class Solver(Nodes):
             self.graph.watch(source, lambda value: self.bind_value(value, receiver, target, method))
 
     def bind_value(self, value: int, receiver: int, target: int, method: int = -1) -> None:
-        sort, first, _ = self.values[value]
+        sort, first, second = self.values[value]
         if sort in (Sort.FUNCTION, Sort.LAMBDA, Sort.DECORATED, Sort.MANAGER, Sort.COPIED):
             self.graph.put(target, self.values.number(Sort.BOUND, value, receiver))
         elif sort == Sort.OBJECT and self.is_described and self.program.member(first, "__get__") >= 0:
             self._get(value, receiver, target, method)
+        elif sort == Sort.HELD_BACK:
+            self.graph.put(target, self.values.number(Sort.PARTIAL, first, self.values.number(Sort.BOUND, second, receiver)))
         elif sort == Sort.PROPERTY:
             self.activate(self.site(-1, callee := self.graph.node(), target))
             self.bind(self.accessor(first, "__get__"), receiver, callee)

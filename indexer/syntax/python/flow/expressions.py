@@ -61,8 +61,11 @@ _COMPREHENSIONS = frozenset(map(kind_id, ("list_comprehension", "set_comprehensi
 PLAIN = frozenset(map(kind_id, ("integer", "float", "true", "false", "none", "ellipsis", "comment", "type", "pass_statement")))
 PATTERNS = PATTERNS_OF_SEVERAL | frozenset(map(kind_id, ("expression_list", "tuple", "list")))
 _BY_KEY_FIRST = frozenset((b"get", b"pop", b"setdefault", b"parametrize"))
-_HOLDING = b"partial"
+_HOLDING = (b"partial", b"partialmethod")
 """How functions are called that hold arguments back: also what has no row of its own is one of them."""
+
+_LEAST_BEGINNING = 4
+"""Fewer letters, with the mark before them, say nothing of what a computed key means."""
 
 _NAMING = b"namedtuple"
 """How functions are called that are given several names in one text."""
@@ -270,7 +273,8 @@ class Expressions(Rows):
     def subscript(self, node: Any, parent: int, part: int, key: str) -> None:
         if key:  # of the element in what holds it; the item has a key of its own
             parent, part = self._row(Flow.HOLD, parent, part, None, key), 0
-        row = self._row(Flow.ITEM, parent, part, node.children[1] if node.child_count > 1 else node, self._key(node))
+        key = self._key(node) or _beginning_of_key(node)
+        row = self._row(Flow.ITEM, parent, part, node.children[1] if node.child_count > 1 else node, key)
         self._value(node.child_by_field_name("value"), row, 0)
 
     def _key(self, node: Any) -> str:
@@ -468,6 +472,13 @@ def _beginning(node: Any) -> str:
     parts: list[Any] = node.named_children if node.kind_id == K_STRING else []
     is_formatted = len(parts) > 2 and parts[1].type == "string_content" and parts[2].type == "interpolation"
     return "p" + parts[1].text.decode("utf-8", "replace")[:_MAX_KEY_CHARS] if is_formatted else ""
+
+
+def _beginning_of_key(node: Any) -> str:
+    """`p` and what the one computed key between brackets begins with, or ""."""
+    inside = node.children_by_field_name("subscript")
+    told = _beginning(inside[0]) if len(inside) == 1 and inside[0].kind_id in (K_BINARY, K_STRING) else ""
+    return told if len(told) >= _LEAST_BEGINNING else ""
 
 
 def _names(elements: list[Any]) -> list[str]:
