@@ -91,7 +91,7 @@ def run_function(solver: Solver, site: Site, sym_id: int, receiver: int | None, 
         if sym_id in solver.lookups or sym_id in solver.wrappers:
             named.passed(solver, site, sym_id, signature, receiver)
     if sym_id in solver.instead:
-        standard.run_instead(solver, site, sym_id)
+        standard.run_instead(solver, site, sym_id, receiver)
     solver.graph.copy(solver.result(sym_id), site.result)
 
 

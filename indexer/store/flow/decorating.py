@@ -35,9 +35,16 @@ class Decorating(Narrowing):
             source = site.result
             solver.graph.watch(site.callee, self._widen)
             solver.activate(site)
-        if program.is_type(sym_id):
-            return False
         values = solver.values
+        if program.is_type(sym_id):  # what stands in its place is called by its name
+
+            def instead(value: int) -> None:
+                sort, first, _ = values[value]
+                if sort == Sort.LAMBDA or (sort == Sort.FUNCTION and self._is_inner(first)):
+                    solver.graph.put(solver.symbol(sym_id), value)
+
+            solver.graph.watch(source, instead)
+            return False
 
         def decorated(value: int) -> None:
             sort, first, _ = values[value]

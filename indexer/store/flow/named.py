@@ -90,6 +90,23 @@ def set_items_in_class(solver: Solver, owner: int, mapping: int) -> None:
         solver.each_slot(mapping, item)
 
 
+def set_each(solver: Solver, objects: int, source: int) -> None:
+    """`for name, value in x.items(): setattr(y, name, value)` sets of y each item of x under its own key."""
+
+    def item(value: int, key: str, node: int) -> None:
+        if key[:1] == "s":
+            solver.store(value, key[1:], node)
+
+    def mapping(value: int, container: int) -> None:
+        if solver.values[container].sort == Sort.CONTAINER:
+            solver.each_slot(container, lambda key, node: item(value, key, node))
+
+    def each(value: int) -> None:
+        solver.graph.watch(source, solver.once(lambda container: mapping(value, container)))
+
+    solver.graph.watch(objects, solver.once(each))
+
+
 def fall_back(solver: Solver) -> bool:
     """What is taken where nothing came by a name: what was set by names that are values, or else what `__getattr__` gives.
 

@@ -10,6 +10,7 @@ from indexer.model import Flow, Handed, SymbolFlag
 from indexer.store.flow import arguments, described, instances, library, named
 from indexer.store.flow.calls import call, give_back
 from indexer.store.flow.decorating import Decorating
+from indexer.store.flow.kinds import module_by_name
 from indexer.store.flow.program import PYTHON, Program
 from indexer.store.flow.properties import Teller
 from indexer.store.flow.sites import Signature, Site
@@ -20,6 +21,9 @@ _STATIC, _CLASSMETHOD = int(SymbolFlag.STATIC), int(SymbolFlag.CLASSMETHOD)
 
 _MOST_ROUNDS = 5
 """What `__getattr__` gives may have to be asked again so often."""
+
+_OPERATORS = ("__add__", "__or__")
+"""What objects have for the signs of rows COMBINE; the places where they are called are told by `indexer.store.merge`."""
 
 _OF_ANY_NAME = frozenset({"__getattr__", "__getattribute__", "__setattr__"})
 _OF_CLASSES = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})
@@ -81,6 +85,11 @@ class Builder(Decorating):
             return
         if program.is_type(sym_id):
             graph.put(target, solver.values.number(Sort.CLASS, sym_id))
+            if sym_id in solver.decorated_classes:
+                graph.copy(solver.symbol(sym_id), target)
+        elif program.is_module(sym_id):
+            if target < len(program.parent) and program.parent[target] >= 0 and program.kind[program.parent[target]] != Flow.ATTRIBUTE:
+                graph.put(target, module_by_name(solver, sym_id, is_mapping=False))
         else:
             graph.copy(solver.symbol(sym_id), target)
         if program.class_of(sym_id) >= 0 and not program.is_callable(sym_id):
@@ -193,9 +202,14 @@ class Builder(Decorating):
         solver = self._solver
 
         def combine(value: int) -> None:
-            if solver.values[value].sort == Sort.CONTAINER:
+            sort, first, _ = solver.values[value]
+            if sort == Sort.CONTAINER:
                 solver.graph.put(row, value)
+            for name in _OPERATORS if sort == Sort.OBJECT else ():
+                if solver.program.member(first, name) >= 0:
+                    solver.graph.copy(library.run(solver, -1, value, name, others), row)
 
+        others = self._nodes(row, 0)[1:]
         for child in self.taken(row, 0):
             solver.graph.watch(self._at(child), combine)
 

@@ -295,16 +295,19 @@ def _single_dispatch(solver: Solver, site: Site) -> None:
             solver.graph.put(solver.attribute(-1 - value, "register"), solver.values.number(Sort.REGISTER, first))
             if first not in solver.instead:
                 solver.instead[first] = solver.graph.node()
-                for known, _, _ in tuple(solver.callers.get(first, ())):
-                    run_instead(solver, known, first)
+                for known, _, receiver in tuple(solver.callers.get(first, ())):
+                    run_instead(solver, known, first, receiver)
 
     for source in site.given[:1]:
         solver.graph.copy(source, site.result)
         solver.graph.watch(source, decorated)
 
 
-def run_instead(solver: Solver, site: Site, function: int) -> None:
-    made = solver.site(site.row, solver.instead[function], site.result, via=Via.ARGUMENT, depth=site.depth + 1)
+def run_instead(solver: Solver, site: Site, function: int, receiver: int | None) -> None:
+    callee = solver.instead[function]
+    if receiver is not None:
+        solver.bind(solver.instead[function], receiver, callee := solver.graph.node())
+    made = solver.site(site.row, callee, site.result, via=Via.ARGUMENT, depth=site.depth + 1)
     made.given, made.named, made.spread, made.spread_named = site.given, site.named, site.spread, site.spread_named
     solver.activate(made)
 
@@ -373,5 +376,5 @@ FUNCTIONS: Mapping[str, _Handler] = {
     **dict.fromkeys(("operator.attrgetter",), _getter),
     "operator.methodcaller": _method_caller,
     "collections.namedtuple": _named_tuple,
-    "functools.singledispatch": _single_dispatch,
+    **dict.fromkeys(("functools.singledispatch", "functools.singledispatchmethod"), _single_dispatch),
 }
