@@ -20,7 +20,19 @@ _TRANSPARENT = frozenset(("parenthesized_expression", "await_expression", "non_n
 _FUNCTIONS = frozenset(
     ("arrow_function", "function_expression", "generator_function", "function_declaration", "generator_function_declaration")
 )
-_WITH_KEY_FIRST = frozenset((b"get", b"set"))
+_WITH_KEY_FIRST = frozenset(
+    (
+        *(b"get", b"set", b"on", b"once", b"addListener", b"prependListener", b"emit", b"__defineGetter__", b"__defineSetter__"),
+        *(b"addEventListener",),
+    )
+)
+_WITH_KEY_SECOND = frozenset((b"defineProperty",))
+EACH_OF = "*"
+"""In place of a key of SET_ITEM: each property of the value is set under its own name."""
+
+_LEAST_BEGINNING = 2
+"""Fewer letters say nothing of what a computed name means."""
+
 _CHOICES = frozenset(("||", "&&", "??"))
 _HOLDING = b".bind"
 """The method that holds arguments back: also what has no row of its own is one of them."""
@@ -120,7 +132,7 @@ class Expressions(Targets):
         if key:  # of the element in what holds it; the item has a key of its own
             parent, part = self._row(Flow.HOLD, parent, part, None, key), 0
         index = node.child_by_field_name("index")
-        row = self._row(Flow.ITEM, parent, part, index, self._index(index))
+        row = self._row(Flow.ITEM, parent, part, index, self._index(index) or _beginning(index))
         self._value(node.child_by_field_name("object"), row, 0)
 
     # ---- calls
@@ -178,6 +190,7 @@ class Expressions(Targets):
         given = [child for child in arguments.named_children[:MAX_ELEMENTS] if child.type != "comment"]
         if function.type == "member_expression" and given and (name := function.child_by_field_name("property")) is not None:
             told = constant(given[0]) if name.text in _WITH_KEY_FIRST else ""
+            told = constant(given[1]) if name.text in _WITH_KEY_SECOND and len(given) > 2 else told
             if told:
                 self._row(Flow.CONSTANT, row, Handed.TOLD, None, told)
         counts = function.type == "member_expression" and function.text.endswith(_HOLDING)
@@ -393,9 +406,10 @@ class Expressions(Targets):
             self._stored(left, right, parent, part, key)
         elif left.type == "subscript_expression":
             index = left.child_by_field_name("index")
-            row = self._row(Flow.SET_ITEM, parent, part, index, self._index(index))
+            copied = _taken_under(right, index)
+            row = self._row(Flow.SET_ITEM, parent, part, index, self._index(index) if copied is None else EACH_OF)
             self._value(left.child_by_field_name("object"), row, 0)
-            self._value(right, row, 1)
+            self._value(right if copied is None else copied, row, 1)
             if index is not None and index.type == "identifier":
                 self._value(index, row, 2)
         else:
@@ -431,6 +445,27 @@ class Expressions(Targets):
             self.assignment(node, parent, part, key)
         else:
             self._parts(node)
+
+
+def _taken_under(value: Any, index: Any) -> Any:
+    """`source` of `source[name]`, where `name` is the variable `index`; None for anything else."""
+    if index is None or index.type != "identifier" or value.type != "subscript_expression":
+        return None
+    own = value.child_by_field_name("index")
+    return value.child_by_field_name("object") if own is not None and own.type == "identifier" and own.text == index.text else None
+
+
+def _beginning(node: Any) -> str:
+    """`p` and the text that a name begins with: of `"on" + x`, of `on${x}` as a template; "" for what is none of these."""
+    text = ""
+    if node is not None and node.type == "binary_expression":
+        sign, left = node.child_by_field_name("operator"), node.child_by_field_name("left")
+        told = constant(left) if left is not None and sign is not None and sign.type == "+" else ""
+        text = told[1:] if told[:1] == "s" else ""
+    elif node is not None and node.type == "template_string" and node.named_child_count > 1:
+        first, second = node.named_children[:2]
+        text = text_of(first) if first.type == "string_fragment" and second.type == "template_substitution" else ""
+    return "p" + text if len(text) >= _LEAST_BEGINNING and text.isidentifier() else ""
 
 
 def _is_accessor(node: Any) -> bool:

@@ -18,21 +18,26 @@ IMPORTED = -2
 
 KNOWN_PACKAGES = frozenset(
     {
+        "events",
         "extend-shallow",
         "http",
+        "inherits",
         "lodash",
         "lodash.assign",
         "lodash.defaults",
         "lodash.merge",
         "merge-descriptors",
+        "node:events",
         "node:http",
+        "node:util",
         "object-assign",
         "underscore",
+        "util",
         "utils-merge",
     }
 )
-"""Packages whose function, or functions, give one object the properties of others, and Node's module that has a list of names. What is done
-with them is told by their name."""
+"""Packages whose function, or functions, give one object the properties of others, and those of Node's modules of which more is known: lists
+of names, what emits events, what changes functions. What is done with them is told by their name."""
 
 _BODIED = CALLABLE_KINDS | {SymbolKind.PROPERTY}
 

@@ -8,7 +8,7 @@ a function may be one; properties are looked up along prototypes; what a file ex
 from __future__ import annotations
 
 from indexer.model import Flow, SymbolKind
-from indexer.store.flow.ecmascript import library
+from indexer.store.flow.ecmascript import containers, library
 from indexer.store.flow.ecmascript.calls import call
 from indexer.store.flow.ecmascript.objects import EcmascriptSolver
 from indexer.store.flow.ecmascript.rows import EcmascriptBuilder
@@ -23,6 +23,10 @@ def solve(program: Program) -> EcmascriptSolver:
     solver = EcmascriptSolver(program, call)
     EcmascriptBuilder(solver, program.rows.get(ECMASCRIPT, ())).build()
     follow(solver)
+    for holder, source, names, row in solver.copied:
+        if not any(solver.graph.holds_texts(node) for node in names):
+            containers.copy_each(solver, holder, source, row)
+    solver.graph.run()
     for site, objects, name, is_doubtful in solver.unknown:
         if not solver.graph.values(site.callee):
             library.of_unknown(solver, site, objects, name, is_doubtful=is_doubtful)

@@ -43,8 +43,15 @@ def call(solver: EcmascriptSolver, site: Site, name: str) -> None:
     elif name.rpartition(".")[2] in ("call", "apply"):  # Array.prototype.slice.call(x)
         parts = name.split(".")
         if len(parts) == 4 and parts[1] == "prototype" and site.given:
-            made = again(solver, site, site.given[1:])
-            solver.graph.watch(site.given[0], solver.once(lambda value: of_value(solver, made, parts[2], value)))
+            _on_first(solver, site, parts[2])
+
+
+def _on_first(solver: EcmascriptSolver, site: Site, name: str) -> None:
+    """`[].slice.call(x, 1)`: the method of what is given first."""
+    made = again(solver, site, site.given[1:])
+    made.result = site.result
+    for source in site.given[:1]:
+        solver.graph.watch(source, solver.once(lambda value: of_value(solver, made, name, value)))
 
 
 def of_value(solver: EcmascriptSolver, site: Site, name: str, value: int) -> None:
@@ -55,6 +62,8 @@ def of_value(solver: EcmascriptSolver, site: Site, name: str, value: int) -> Non
     elif sort in FUNCTIONS:
         _of_function(solver, site, name, value)
     elif sort == Sort.CONTAINER and not solver.is_record(value):
+        if name[-5:] == ".call":
+            _on_first(solver, site, name[:-5])
         handler = METHODS.get(name)
         if handler is not None:
             handler(solver, site, value)

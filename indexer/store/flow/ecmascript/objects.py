@@ -47,6 +47,7 @@ class EcmascriptSolver(Solver):
         self.docs: dict[int, int] = {}  # by module its file
         self.mixed: list[tuple[Site, int]] = []  # calls that copy properties, and a node from which
         self._made_at: dict[int, Made] = {}
+        self.copied: list[tuple[int, int, list[int], int]] = []  # `x[name] = y[name]`: nodes of x, of y, of names, and the row
         self.described: list[Site] = []  # calls of `Object.defineProperties`
         self.made_below: list[Site] = []  # calls that make an object below another one
         self.replaced: list[tuple[int, int]] = []  # a method, and the row that sets what stands in its place in some object
@@ -170,6 +171,8 @@ class EcmascriptSolver(Solver):
             graph.watch(values[value].second, self.once(lambda receiver: self._load_above(first, receiver, name, target, row)))
         elif sort in FUNCTIONS:
             self._load_of_function(value, name, target)
+        elif sort == Sort.METHOD and name == "call":
+            graph.put(target, self.method(f"{self.method_name(first)}.call", values[value].second))
         elif sort == Sort.TEXT and name in OF_TEXTS:
             graph.widen(target)
             graph.put(target, self.method(name, value))

@@ -9,6 +9,9 @@ from indexer.store.flow.rows import Builder
 from indexer.store.flow.sites import Signature, Site
 from indexer.store.flow.values import Sort
 
+EACH_OF = "*"
+"""In place of a key of SET_ITEM: each property of the value is set under its own name."""
+
 _ASYNC = int(SymbolFlag.ASYNC)
 _STATIC = int(SymbolFlag.STATIC)
 
@@ -140,12 +143,23 @@ class EcmascriptBuilder(Builder):
             containers.item(self._solver, source, program.key[row], row)
 
     def set_item(self, row: int) -> None:
+        if self._program.key[row] == EACH_OF:
+            self._copy_each(row)
+            return
         self._copy_taken(row, 1, row)
         for holder in self._nodes(row, 0):
             containers.set_item(self._solver, holder, self._program.key[row], row)
             for names in self.taken(row, 2):
                 self._solver.properties.names_at[row] = names
                 containers.set_named(self._solver, holder, self._at(names), row)
+
+    def _copy_each(self, row: int) -> None:
+        names = self._nodes(row, 2)
+        for holder in self._nodes(row, 0):
+            for source in self._nodes(row, 1):
+                for each in names:
+                    containers.copy_named(self._solver, holder, source, each, row)
+                self._solver.copied.append((holder, source, names, row))
 
     def iterate(self, row: int) -> None:
         for source in self._nodes(row, 0):
