@@ -35,16 +35,10 @@ class Decorating(Narrowing):
             source = site.result
             solver.graph.watch(site.callee, self._widen)
             solver.activate(site)
-        values = solver.values
-        if program.is_type(sym_id):  # what stands in its place is called by its name
-
-            def instead(value: int) -> None:
-                sort, first, _ = values[value]
-                if sort == Sort.LAMBDA or (sort == Sort.FUNCTION and self._is_inner(first)):
-                    solver.graph.put(solver.symbol(sym_id), value)
-
-            solver.graph.watch(source, instead)
+        if program.is_type(sym_id):
+            solver.decorated_to.append((sym_id, source))
             return False
+        values = solver.values
 
         def decorated(value: int) -> None:
             sort, first, _ = values[value]
@@ -55,6 +49,16 @@ class Decorating(Narrowing):
 
         solver.graph.watch(source, decorated)
         return True
+
+    def stand_in(self) -> None:
+        """Functions that decorators gave for a class, where none gave the class itself, are called by its name."""
+        solver = self._solver
+        for sym_id, source in solver.decorated_to:
+            values = [(value, solver.values[value]) for value in solver.graph.values(source)]
+            if not any(sort == Sort.CLASS and first == sym_id for _, (sort, first, _) in values):
+                for value, (sort, first, _) in values:
+                    if sort == Sort.FUNCTION and self._is_inner(first):
+                        solver.graph.put(solver.symbol(sym_id), value)
 
     def _widen(self, value: int) -> None:
         """What a decorator is put on all meets in its parameter, and what it calls that with goes to each."""

@@ -72,23 +72,17 @@ def members_by_name(solver: Nodes, owner: int) -> int:
     return made
 
 
-def module_by_name(solver: Nodes, module: int, *, is_mapping: bool) -> int:
-    """A module as a value: what its text defines by name, as attributes, or as items of `globals()`."""
+def globals_by_name(solver: Nodes, module: int) -> int:
+    """What `globals()` gives: what the text of a module defines by name."""
     program = solver.program
-    known = solver.of_modules
-    if not known:
+    made = solver.container(("globals", module), is_mapping=True)
+    if module not in solver.opened:
+        solver.opened.add(module)
         for number, container in enumerate(program.containers):
-            if container >= 0 and program.is_module(container) and not program.is_outside(number):
-                known.setdefault(container, []).append(number)
-    made = solver.container(("globals" if is_mapping else "module", module), is_mapping=is_mapping)
-    if (made, module) not in solver.opened:
-        solver.opened.add((made, module))
-        if not is_mapping:
-            solver.spaces.add(made)
-        for number in known.get(module, ()):
-            slot = solver.slot(made, "s" + program.names[number])
-            if program.is_type(number):
-                solver.graph.put(slot, solver.values.number(Sort.CLASS, number))
-            else:
-                solver.graph.copy(solver.symbol(number), slot)
+            if container == module and not program.is_outside(number):
+                slot = solver.slot(made, "s" + program.names[number])
+                if program.is_type(number):
+                    solver.graph.put(slot, solver.values.number(Sort.CLASS, number))
+                else:
+                    solver.graph.copy(solver.symbol(number), slot)
     return made

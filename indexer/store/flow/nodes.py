@@ -38,8 +38,7 @@ class Nodes:
         self._names: dict[str, int] = {}
         self._named: list[str] = []
         self.held_by_kind: dict[int, int] = {}  # by class: the container of what its objects hold (`indexer.store.flow.kinds`)
-        self.of_modules: dict[int, list[int]] = {}  # by module what its text defines
-        self.opened: set[tuple[int, int]] = set()  # modules as values, with what they define
+        self.opened: set[int] = set()  # modules whose names are items of `globals()`
         self.spaces: set[int] = set()  # containers whose items are attributes
         self._slot_watchers: dict[int, list[Callable[[str, int], None]]] = {}
 

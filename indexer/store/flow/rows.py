@@ -10,7 +10,6 @@ from indexer.model import Flow, Handed, SymbolFlag
 from indexer.store.flow import arguments, described, instances, library, named
 from indexer.store.flow.calls import call, give_back
 from indexer.store.flow.decorating import Decorating
-from indexer.store.flow.kinds import module_by_name
 from indexer.store.flow.program import PYTHON, Program
 from indexer.store.flow.properties import Teller
 from indexer.store.flow.sites import Signature, Site
@@ -87,9 +86,6 @@ class Builder(Decorating):
             graph.put(target, solver.values.number(Sort.CLASS, sym_id))
             if sym_id in solver.decorated_classes:
                 graph.copy(solver.symbol(sym_id), target)
-        elif program.is_module(sym_id):
-            if target < len(program.parent) and program.parent[target] >= 0 and program.kind[program.parent[target]] != Flow.ATTRIBUTE:
-                graph.put(target, module_by_name(solver, sym_id, is_mapping=False))
         else:
             graph.copy(solver.symbol(sym_id), target)
         if program.class_of(sym_id) >= 0 and not program.is_callable(sym_id):
@@ -442,9 +438,12 @@ def solve(program: Program) -> Solver:
     solver = Solver(program, call)
     for row, (owner, is_class) in of_requests.items():
         solver.graph.put(row, solver.values.number(Sort.CLASS if is_class else Sort.OBJECT, owner))
-    Builder(solver, program.rows.get(PYTHON, ())).build()
+    builder = Builder(solver, program.rows.get(PYTHON, ()))
+    builder.build()
     for row, (owner, _) in of_requests.items():
         solver.defined_at[owner] = row
+    solver.graph.run()
+    builder.stand_in()
     follow(solver)
     properties = solver.properties
     for sort, first, _ in {solver.values[holder] for holder, _ in (*properties.set_at, *chain.from_iterable(properties.asked.values()))}:

@@ -87,6 +87,7 @@ class Solver(Nodes):
         self.told = Told()  # what identifiers mean that is a property which an assignment makes
         self.mapping_of: Callable[[int], int] = lambda call: -1  # by row of a call of `setattr` in a loop over `x.items()` the node of x
         self.decorated_classes: set[int] = set()
+        self.decorated_to: list[tuple[int, int]] = []  # a class, and the node of what its decorators give
         self.names_itself = any("__set_name__" in known for known in program.members.values())
         self.is_described = any("__get__" in known or "__set__" in known for known in program.members.values())
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from indexer.model import Via
-from indexer.store.flow.kinds import module_by_name
+from indexer.store.flow.kinds import globals_by_name
 from indexer.store.flow.library import collected, elements_of, enter, handed_on, invoke, item, iterate, merge, set_item
 from indexer.store.flow.sites import Site
 from indexer.store.flow.solver import Solver
@@ -201,7 +201,7 @@ def _globals(solver: Solver, site: Site) -> None:
     """`globals()`."""
     module = _module_around(solver, site)
     if module >= 0:
-        solver.graph.put(site.result, module_by_name(solver, module, is_mapping=True))
+        solver.graph.put(site.result, globals_by_name(solver, module))
 
 
 def _module_around(solver: Solver, site: Site) -> int:
