@@ -63,6 +63,7 @@ def members_by_name(solver: Nodes, owner: int) -> int:
     """The mapping of what the text of a class says: functions there are given no object."""
     program = solver.program
     made = solver.container(("members", owner), is_mapping=True)
+    solver.by_name.add(solver.values[made].first)
     for name, member in program.members.get(owner, {}).items():
         slot = solver.slot(made, "s" + name)
         if program.is_type(member):
@@ -76,6 +77,7 @@ def globals_by_name(solver: Nodes, module: int) -> int:
     """What `globals()` gives: what the text of a module defines by name."""
     program = solver.program
     made = solver.container(("globals", module), is_mapping=True)
+    solver.by_name.add(solver.values[made].first)
     if module not in solver.opened:
         solver.opened.add(module)
         for number, container in enumerate(program.containers):

@@ -39,6 +39,7 @@ class Nodes:
         self._named: list[str] = []
         self.held_by_kind: dict[int, int] = {}  # by class: the container of what its objects hold (`indexer.store.flow.kinds`)
         self.opened: set[int] = set()  # modules whose names are items of `globals()`
+        self.by_name: set[int] = set()  # numbers of containers of which items are taken by names that are known only
         self.spaces: set[int] = set()  # containers whose items are attributes
         self._slot_watchers: dict[int, list[Callable[[str, int], None]]] = {}
 
@@ -98,7 +99,8 @@ class Nodes:
         found = slots.get(key)
         if found is None:
             found = slots[key] = self.graph.node()
-            self.graph.copy(found, self.all_of(container))
+            if number not in self.by_name:
+                self.graph.copy(found, self.all_of(container))
             for watcher in tuple(self._slot_watchers.get(number, ())):
                 watcher(key, found)
         return found

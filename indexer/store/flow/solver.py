@@ -118,6 +118,10 @@ class Solver(Nodes):
         row = first if sort == Sort.LAMBDA else self.defined_at.get(first, -1)
         return Made(self.program.doc[row]) if row >= 0 else Made()
 
+    def classes_at(self, node: int) -> set[int]:
+        """Classes that a node may hold."""
+        return {first for sort, first, _ in map(self.values.__getitem__, self.graph.values(node)) if sort == Sort.CLASS}
+
     # ---- attributes
 
     def load(self, value: int, name: str, target: int, row: int, told_at: int = -1) -> None:

@@ -149,10 +149,10 @@ class Expressions(Targets):
             return
         self._called(function, arguments, self._row(Flow.CALL, parent, part, self._sign(function, arguments), key))
 
-    def _of_package(self, name: str, parent: int, part: int, key: str) -> int:
+    def _of_package(self, name: str, parent: int, part: int, key: str, member: str = "") -> int:
         if key:
             parent, part = self._row(Flow.HOLD, parent, part, None, key), 0
-        return self._row(Flow.GLOBAL, parent, part, None, of_package(name))
+        return self._row(Flow.GLOBAL, parent, part, None, of_package(name) + member)
 
     def new(self, node: Any, parent: int, part: int, key: str) -> None:
         function, arguments = node.child_by_field_name("constructor"), node.child_by_field_name("arguments")
@@ -322,9 +322,11 @@ class Expressions(Targets):
         if body is None:
             return NOTHING
         ordinal, place = self._symbol_of(body)
-        row = self._row_at(Flow.DEFINE, -1, 1, place) if place is not None else NOTHING
-        if row >= 0:
-            self._given(row, parent, part, key)
+        if place is None:  # it has no name: its members say that they are its own
+            row = self._row(Flow.DEFINE, -1, 1, body)
+        else:
+            row = self._row_at(Flow.DEFINE, -1, 1, place)
+        self._given(row, parent, part, key)
         for child in node.named_children:
             if child.type == "class_heritage":
                 base = next(iter(child.named_children), None)
@@ -336,18 +338,24 @@ class Expressions(Targets):
         if name is not None and node.type == "class":
             self._scope = Scope(self._scope, names={text_of(name): row})
         self._body = Body(
-            node=body, scope=self._scope, definition=before.definition, ordinal=ordinal if row >= 0 else before.ordinal, result=-1, this=row
+            node=body,
+            scope=self._scope,
+            definition=before.definition,
+            ordinal=ordinal if place is not None else before.ordinal,
+            result=-1,
+            this=row,
         )
         for member in body.named_children:
-            self._class_member(member)
+            self._class_member(member, row if place is None else -1)
         self._body = before
         if name is not None and node.type == "class" and self._scope.parent is not None:
             self._scope = self._scope.parent
         return row
 
-    def _class_member(self, member: Any) -> None:
+    def _class_member(self, member: Any, owner: int) -> None:
+        """`owner`: the row of a class without a name; else -1."""
         if member.type == "method_definition":
-            self._function(member, -1, 0, "")
+            self._function(member, owner, 0, self._key(member.child_by_field_name("name")) if owner >= 0 else "")
         elif member.type in ("field_definition", "public_field_definition"):
             name = member.child_by_field_name("property") or member.child_by_field_name("name")
             value = member.child_by_field_name("value")

@@ -141,7 +141,7 @@ class Rows:
 
 def of_package(name: str) -> str:
     """What a package gives, as a name that no file binds."""
-    return f"require({name})"
+    return f"require({name.removeprefix('node:')})"
 
 
 def text_of(node: Any) -> str:

@@ -341,6 +341,12 @@ def _replace(solver: EcmascriptSolver, site: Site, container: int) -> None:
         invoke(solver, site, callee, [])
 
 
+def _answer(solver: EcmascriptSolver, site: Site, container: int) -> None:
+    """The function that is given an error and a result."""
+    for source in site.given[1:2]:
+        solver.graph.copy(source, solver.slot(container, ""))
+
+
 METHODS: dict[str, Method] = {
     **dict.fromkeys(("replace", "replaceAll"), _replace),
     "map": _map,
@@ -363,4 +369,5 @@ METHODS: dict[str, Method] = {
     "entries": entries_of,
     "next": _next,
     "(resolve)": _settle,
+    "(answer)": _answer,
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from indexer.model import Via
+from indexer.store.flow.ecmascript import described
 from indexer.store.flow.ecmascript.containers import (
     METHODS,
     Method,
@@ -17,7 +18,8 @@ from indexer.store.flow.ecmascript.containers import (
     keys_of,
     values_of,
 )
-from indexer.store.flow.ecmascript.objects import FUNCTIONS, OF_TEXTS, EcmascriptSolver
+from indexer.store.flow.ecmascript.objects import EMITTERS, FUNCTIONS, OF_EVENTS, OF_TEXTS, EcmascriptSolver
+from indexer.store.flow.ecmascript.events import new_emitter, of_emitter
 from indexer.store.flow.sites import Site
 from indexer.store.flow.values import Sort
 
@@ -57,7 +59,11 @@ def _on_first(solver: EcmascriptSolver, site: Site, name: str) -> None:
 def of_value(solver: EcmascriptSolver, site: Site, name: str, value: int) -> None:
     """`value.name(…)`: of a function, an array, a map, a set."""
     sort, _, _ = solver.values[value]
-    if sort == Sort.TEXT and name in OF_TEXTS:
+    if name in OF_EVENTS and sort in (Sort.OBJECT, Sort.CONTAINER):
+        of_emitter(solver, site, name, value)
+    if name == "__defineGetter__":
+        described.getter(solver, site, value)
+    elif sort == Sort.TEXT and name in OF_TEXTS:
         solver.graph.put(site.result, solver.values.text(OF_TEXTS[name](solver.values.content(value))))
     elif sort in FUNCTIONS:
         _of_function(solver, site, name, value)
@@ -193,6 +199,8 @@ def _create(solver: EcmascriptSolver, site: Site) -> None:
             solver.graph.put(site.result, solver.values.number(Sort.OBJECT, solver.values[value].first))
 
     solver.made_below.append(site)
+    if len(site.given) > 1:
+        described.define_all(solver, site.result, site.given[1])
     for source in site.given[:1]:
         solver.graph.watch(source, solver.once(given))
 
@@ -293,10 +301,73 @@ def _set_prototype(solver: EcmascriptSolver, site: Site) -> None:
         solver.graph.watch(source, solver.once(below))
 
 
+def _define(solver: EcmascriptSolver, site: Site) -> None:
+    """`Object.defineProperty(x, "name", { … })` gives x."""
+    _handed_on(solver, site)
+    if site.told[:1] == "s" and len(site.given) > 2:
+        described.define(solver, site.given[0], site.told[1:], site.given[2])
+
+
+def _inherits(solver: EcmascriptSolver, site: Site) -> None:
+    """`util.inherits(Child, Base)`."""
+
+    def below(child: int, above: int) -> None:
+        sort, first, _ = solver.values[above]
+        if sort in (Sort.CLASS, Sort.FUNCTION):
+            solver.with_prototype.add(solver.values[child].first)
+            solver.inherit(solver.values[child].first, first)
+        elif sort == Sort.BUILTIN and solver.builtin_name(first) in EMITTERS:
+            solver.emitters.add(solver.values[child].first)
+
+    def child(value: int) -> None:
+        if solver.values[value].sort in (Sort.CLASS, Sort.FUNCTION):
+            solver.graph.watch(site.given[1], solver.once(lambda above: below(value, above)))
+
+    for source in site.given[:1] if len(site.given) > 1 else ():
+        solver.graph.watch(source, solver.once(child))
+
+
+def _promisify(solver: EcmascriptSolver, site: Site) -> None:
+    solver.graph.put(site.result, solver.values.number(Sort.MANAGED, site.number))
+
+
+def promised(solver: EcmascriptSolver, site: Site, number: int) -> None:
+    """What `util.promisify(f)` made is called: f, with a function behind the arguments that is given an error and the result."""
+    held = solver.container(("promise", site.number))
+    solver.graph.copy(solver.all_of(held), site.result)
+    solver.promise(site.result)
+    answer = solver.graph.node()
+    solver.graph.put(answer, solver.method("(answer)", held))
+    for callee in solver.sites[number].given[:1]:
+        invoke(solver, site, callee, [*site.given, answer])
+
+
+def _later(before: int) -> _Handler:
+    """`setTimeout(f, 0, a)`: what is behind those arguments f is given; that it is called is told by who holds it."""
+
+    def handler(solver: EcmascriptSolver, site: Site) -> None:
+        if len(site.given) > before:
+            made = solver.site(-1, site.given[0], solver.graph.node(), depth=site.depth + 1)
+            made.given = site.given[before:]
+            solver.activate(made)
+
+    return handler
+
+
+def _construct(solver: EcmascriptSolver, site: Site) -> None:
+    """`Reflect.construct(C, array)`."""
+    if len(site.given) > 1:
+        made = again(solver, site, [])
+        made.callee, made.result, made.spread, made.told = site.given[0], site.result, [(0, site.given[1])], "new"
+        solver.activate(made)
+
+
 def _define_all(solver: EcmascriptSolver, site: Site) -> None:
     """`Object.defineProperties(x, { name: { … } })` gives x, which has properties of these names."""
     _handed_on(solver, site)
     solver.described.append(site)
+    if len(site.given) > 1:
+        described.define_all(solver, site.given[0], site.given[1])
 
 
 def define_described(solver: EcmascriptSolver) -> None:
@@ -361,7 +432,14 @@ _FUNCTIONS: dict[str, _Handler] = {
     "Object.create": _create,
     **dict.fromkeys(("Object.freeze", "Object.seal", "Object.preventExtensions", "structuredClone"), _handed_on),
     "Object.setPrototypeOf": _set_prototype,
-    "Object.defineProperty": _handed_on,
+    **dict.fromkeys(("Object.defineProperty", "Reflect.defineProperty"), _define),
+    **dict.fromkeys(EMITTERS, new_emitter),
+    **dict.fromkeys(("require(util).inherits", "require(inherits)"), _inherits),
+    "require(util).promisify": _promisify,
+    **dict.fromkeys(("setTimeout", "setInterval"), _later(2)),
+    **dict.fromkeys(("setImmediate", "process.nextTick"), _later(1)),
+    "Proxy": _handed_on,
+    "Reflect.construct": _construct,
     "Object.defineProperties": _define_all,
     "Array.from": _array_from,
     **dict.fromkeys(("Array.of", "Array"), _array_of),

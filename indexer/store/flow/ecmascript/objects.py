@@ -23,13 +23,20 @@ _METHODS = (
     *("MKCALENDAR", "MKCOL", "MOVE", "NOTIFY", "OPTIONS", "PATCH", "POST", "PROPFIND", "PROPPATCH", "PURGE", "PUT", "QUERY", "REBIND"),
     *("REPORT", "SEARCH", "SOURCE", "SUBSCRIBE", "TRACE", "UNBIND", "UNLINK", "UNLOCK", "UNSUBSCRIBE"),
 )
-LISTS = {(f"require({module})", "METHODS"): _METHODS for module in ("http", "node:http")}
+LISTS = {("require(http)", "METHODS"): _METHODS}
 """Arrays of names that Node has, by what has them and their own name."""
 
 PROMISE = "(promise)"
 WHOLE = "globalThis"
 WHOLES = frozenset((WHOLE, "global", "self", "window"))
 """Names of the object whose properties are seen as names everywhere."""
+
+EMITTERS = frozenset(("require(events)", "require(events).EventEmitter", "require(events).default"))
+"""Node's class of what emits events, by the names that it is imported under."""
+
+LISTENING = frozenset(("on", "once", "addListener", "prependListener", "prependOnceListener"))
+OF_EVENTS = LISTENING | {"emit"}
+_GETTING = "__defineGetter__"
 
 _OF_FUNCTIONS = frozenset(("call", "apply", "bind"))
 FUNCTIONS = frozenset((Sort.FUNCTION, Sort.LAMBDA, Sort.BOUND, Sort.PARTIAL))
@@ -48,6 +55,13 @@ class EcmascriptSolver(Solver):
         self.mixed: list[tuple[Site, int]] = []  # calls that copy properties, and a node from which
         self._made_at: dict[int, Made] = {}
         self.copied: list[tuple[int, int, list[int], int]] = []  # `x[name] = y[name]`: nodes of x, of y, of names, and the row
+        self.defines_accessors = False  # whether `Object.defineProperty` and the like are named anywhere
+        self.nameless: set[int] = set()  # classes that no symbol stands for
+        self.emitters: set[int] = set()  # classes whose objects are Node's emitters of events
+        self.emitting_objects: set[int] = set()  # numbers of containers that are such objects
+        self.emitting: list[tuple[int, str, int]] = []  # an object, a name of `OF_EVENTS` that no class gives it, and where that goes
+        self._supers: dict[int, list[tuple[int, str, int, int]]] = {}  # by class, or object of none: who asks what is above it
+        self._prototypes: dict[int, list[int]] = {}  # by object without a class those that it is made below
         self.described: list[Site] = []  # calls of `Object.defineProperties`
         self.made_below: list[Site] = []  # calls that make an object below another one
         self.replaced: list[tuple[int, int]] = []  # a method, and the row that sets what stands in its place in some object
@@ -130,6 +144,9 @@ class EcmascriptSolver(Solver):
         holder = self.holder(value)
         self.properties.inherit(holder, above)
         if self.is_record(value):
+            self._prototypes.setdefault(value, []).append(above)
+            for receiver, name, target, _ in tuple(self._supers.get(-1 - value, ())):
+                self.bind(self.slot(above, "s" + name), receiver, target)
             self.each_slot(above, lambda key, node: self._have_above(value, key, node))
         else:
             self.each_slot(above, lambda key, node: self.store(value, key[1:], node) if key[:1] == "s" and "\0" not in key else None)
@@ -144,6 +161,9 @@ class EcmascriptSolver(Solver):
     def load(self, value: int, name: str, target: int, row: int, told_at: int = -1) -> None:
         graph, values = self.graph, self.values
         sort, first, _ = values[value]
+        if name == _GETTING and sort in (Sort.CONTAINER, Sort.OBJECT, Sort.PROTOTYPE):
+            graph.put(target, self.method(name, value))
+            return
         if row >= 0 and sort == Sort.BUILTIN and self.builtin_name(first) == PROMISE and name in self.of_promises:
             self.read[row, self.of_promises[name]] = None
         if row >= 0 and (holder := self.holder(value)) >= 0:
@@ -154,8 +174,10 @@ class EcmascriptSolver(Solver):
                 for own in ("", self._of_test(value, at)) if at >= 0 and self.program.doc[at] in self.program.tests else ("",):
                     held = self.slot(value, f"s{name}{own}")
                     self.bind(held, value, target)
-                    if self._has_accessors:
+                    if self._has_accessors or self.defines_accessors:
                         graph.watch(held, lambda each: self._get_by(each, value, target, row))
+                if name in OF_EVENTS:
+                    self.emitting.append((value, name, target))
             else:
                 graph.put(target, self.method(name, value))
         elif sort == Sort.OBJECT:
@@ -163,6 +185,8 @@ class EcmascriptSolver(Solver):
                 graph.put(target, values.number(Sort.CLASS if self.program.is_type(first) else Sort.FUNCTION, first))
             else:
                 self._look_up(first, value, name, target, row)
+                if name in OF_EVENTS and self.program.member(first, name) < 0:
+                    self.emitting.append((value, name, target))
         elif sort == Sort.PROTOTYPE:
             self._look_up(first, None, name, target, row)
         elif sort == Sort.CLASS:
@@ -235,7 +259,7 @@ class EcmascriptSolver(Solver):
         """A property is read that an accessor of an object without a class may stand for."""
         sort, first, _ = self.values[value]
         if sort == Sort.ACCESSOR:
-            if row >= 0:
+            if row >= 0 and (self.program.is_property(first) or self.program.names[first] == self.program.name[row]):
                 self.read[row, first] = None
             self._run(first, receiver, target, row)
 
@@ -258,7 +282,7 @@ class EcmascriptSolver(Solver):
 
     def copy_property(self, source: int, owner: int, target: int, row: int = -1) -> None:
         """A property of `owner` is copied to another object, in a row: of an accessor what it gives."""
-        if not self._has_accessors:
+        if not (self._has_accessors or self.defines_accessors):
             self.graph.copy(source, target)
             return
 
@@ -316,15 +340,22 @@ class EcmascriptSolver(Solver):
             self._put_bound(self.symbol(member), receiver, target)
         for base in order:
             self._put_bound(self.attribute(base, name), receiver, target)
+            if self.defines_accessors and receiver is not None:
+                self.graph.watch(self.attribute(base, name), lambda each: self._get_by(each, receiver, target, row))
             self._asked.setdefault(base, []).append((receiver, name, target, row))
             for above in tuple(self._above.get(base, ())):
                 self._look_up(above, receiver, name, target, row)
 
     def _load_above(self, owner: int, receiver: int, name: str, target: int, row: int) -> None:
         """`super.name` in a method of a class."""
-        if self.values[receiver].sort == Sort.OBJECT:
+        if self.values[receiver].sort == Sort.OBJECT and owner >= 0:
+            self._supers.setdefault(owner, []).append((receiver, name, target, row))
             for above in self.above(owner):
                 self._look_up(above, receiver, name, target, row)
+        elif self.is_record(receiver) and owner < 0:
+            self._supers.setdefault(-1 - receiver, []).append((receiver, name, target, row))
+            for above in tuple(self._prototypes.get(receiver, ())):
+                self.bind(self.slot(above, "s" + name), receiver, target)
 
     def _put_bound(self, source: int, receiver: int | None, target: int) -> None:
         if receiver is None:
@@ -338,8 +369,16 @@ class EcmascriptSolver(Solver):
         if base == owner or base in known:
             return
         known.append(base)
-        for receiver, name, target, row in tuple(self._asked.get(owner, ())):
+        for receiver, name, target, row in (*self._asked.get(owner, ()), *self._supers.get(owner, ())):
             self._look_up(base, receiver, name, target, row)
+
+    def classes_at(self, node: int) -> set[int]:
+        """In place of one without a name what is above it."""
+        found = list(super().classes_at(node))
+        for owner in found:
+            if owner in self.nameless:
+                found += [above for above in self.above(owner) if above not in found and self.program.is_type(above)]
+        return set(found) - self.nameless
 
     def above(self, owner: int) -> list[int]:
         """What a class inherits directly."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from indexer.model import Flow, Handed, SymbolFlag, SymbolKind
 from indexer.store.flow.ecmascript import containers, library
-from indexer.store.flow.ecmascript.objects import WHOLE, EcmascriptSolver
+from indexer.store.flow.ecmascript.objects import EMITTERS, WHOLE, EcmascriptSolver
 from indexer.store.flow.rows import Builder
 from indexer.store.flow.sites import Signature, Site
 from indexer.store.flow.values import Sort
@@ -12,6 +12,7 @@ from indexer.store.flow.values import Sort
 EACH_OF = "*"
 """In place of a key of SET_ITEM: each property of the value is set under its own name."""
 
+_DEFINING = frozenset(("defineProperty", "defineProperties", "__defineGetter__"))
 _ASYNC = int(SymbolFlag.ASYNC)
 _STATIC = int(SymbolFlag.STATIC)
 
@@ -28,8 +29,11 @@ class EcmascriptBuilder(Builder):
         for row in self._rows:
             if program.kind[row] == Flow.ENTER and program.of[row] < 0:
                 solver.docs.setdefault(program.body[row], program.doc[row])
+            elif program.kind[row] == Flow.ATTRIBUTE and program.name[row] in _DEFINING:
+                solver.defines_accessors = True
         solver.properties.everywhere.add(solver.builtin(WHOLE))
         super().build()
+        solver.defined -= solver.nameless
 
     def _source(self, row: int, depth: int = 0) -> int:
         """A variable that is set in several places has no one source."""
@@ -78,9 +82,7 @@ class EcmascriptBuilder(Builder):
         program, solver = self._program, self._solver
         of = program.of[row]
         for sym_id in program.means.get(of, ()) if of >= 0 else ():
-            owner = program.class_of(sym_id)
-            if owner >= 0:
-                solver.graph.put(row, solver.values.number(Sort.ABOVE, owner, solver.this(of)))
+            solver.graph.put(row, solver.values.number(Sort.ABOVE, program.class_of(sym_id), solver.this(of)))
 
     def module(self, row: int) -> None:
         module = self._program.module.get(row, -1)
@@ -243,10 +245,12 @@ class EcmascriptBuilder(Builder):
             sort, first, _ = solver.values[value]
             if sort in (Sort.CLASS, Sort.FUNCTION) and first not in program.bases.get(owner, ()):
                 solver.inherit(owner, first)
+            elif sort == Sort.BUILTIN and solver.builtin_name(first) in EMITTERS:
+                solver.emitters.add(owner)
 
         for owner in program.means.get(row, ()):
             for child in self.taken(row, Handed.BASE):
-                if not any(program.is_type(sym_id) for sym_id in program.means.get(child, ())):
+                if owner < program.symbols and not any(program.is_type(sym_id) for sym_id in program.means.get(child, ())):
                     solver.bases.append((owner, child, self._base_name(child)))
                 solver.graph.watch(self._at(child), lambda value, owner=owner: inherits(owner, value))
 
