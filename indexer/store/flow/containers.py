@@ -78,7 +78,7 @@ _METHODS: dict[str, Callable[[Solver, Site, int], None]] = {
     **dict.fromkeys(("append", "add", "appendleft", "insert", "put", "put_nowait", "__setitem__"), _add),
     **dict.fromkeys(("extend", "extendleft"), _extend),
     "update": _update,
-    **dict.fromkeys(("get", "pop", "popleft", "get_nowait", "popitem", "__getitem__"), _get),
+    **dict.fromkeys(("get", "pop", "popleft", "get_nowait", "popitem"), _get),
     "setdefault": _set_default,
     "send": _send,
     "values": _values,

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from indexer.store.flow.nodes import Nodes
 
 MADE = "(made)"
-"""No attribute: the classes that a metaclass makes."""
+"""No attribute: the classes that a metaclass makes, of which those below another one are told by that."""
 
 
 _MAPPINGS = frozenset(

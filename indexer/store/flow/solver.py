@@ -360,7 +360,8 @@ class Solver(Nodes):
         runs = [(program.member_after(program.order(sym_id)[1:], "__init_subclass__"), made)]
         if meta >= 0:
             runs += [(program.member(meta, "__new__"), self.values.number(Sort.CLASS, meta)), (program.member(meta, "__init__"), made)]
-            self.graph.put(self.attribute(meta, MADE), made)
+            if all(program.metaclass(base) < 0 for base in program.order(sym_id)[1:]):
+                self.graph.put(self.attribute(meta, MADE), made)
         self.made_classes.append((row, sym_id))
         for member, first in runs:
             if member >= 0:
