@@ -21,7 +21,7 @@ _STATIC, _CLASSMETHOD = int(SymbolFlag.STATIC), int(SymbolFlag.CLASSMETHOD)
 _MOST_ROUNDS = 5
 """What `__getattr__` gives may have to be asked again so often."""
 
-_OPERATORS = ("__add__", "__or__")
+_OPERATORS = ("__add__", "__or__", "__and__", "__truediv__")
 """What objects have for the signs of rows COMBINE; the places where they are called are told by `indexer.store.merge`."""
 
 _OF_ANY_NAME = frozenset({"__getattr__", "__getattribute__", "__setattr__"})

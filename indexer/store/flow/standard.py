@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from indexer.model import Via
+from indexer.store.flow import parsers
 from indexer.store.flow.kinds import globals_by_name
 from indexer.store.flow.library import collected, elements_of, enter, handed_on, invoke, item, iterate, merge, set_item
 from indexer.store.flow.sites import Site
@@ -345,6 +346,10 @@ FUNCTIONS: Mapping[str, _Handler] = {
     "concurrent.futures._base.Executor.submit": _submit,
     **dict.fromkeys(("threading.Thread", "multiprocessing.context.Process"), _thread),
     "functools.partialmethod": _partial_method,
+    "argparse.ArgumentParser": parsers.new,
+    "argparse._ActionsContainer.set_defaults": parsers.set_defaults,
+    "argparse.ArgumentParser.parse_args": parsers.parse,
+    "argparse.ArgumentParser.parse_known_args": parsers.parse_known,
     "operator.itemgetter": _item_getter,
     "builtins.globals": _globals,
     "builtins.vars": _vars,

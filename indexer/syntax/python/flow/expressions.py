@@ -438,7 +438,7 @@ class Expressions(Rows):
 
     def binary(self, node: Any, parent: int, part: int, key: str) -> None:
         sign = node.child_by_field_name("operator")
-        row = self._row(Flow.COMBINE, parent, part, None, key) if parent >= 0 and sign is not None and sign.type in ("+", "|") else -1
+        row = self._row(Flow.COMBINE, parent, part, None, key) if parent >= 0 and sign is not None and sign.type in ("+", "|", "&", "/") else -1
         for name in ("left", "right"):
             self._value(node.child_by_field_name(name), row, 0)
 
