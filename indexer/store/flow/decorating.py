@@ -51,14 +51,24 @@ class Decorating(Narrowing):
         return True
 
     def stand_in(self) -> None:
-        """Functions that decorators gave for a class, where none gave the class itself, are called by its name."""
+        """Functions that decorators gave for a class, where none gave the class itself, are called by its name.
+
+        What is given a class that stands below a decorator is one: of `@f` and `@f(x)` what the latter gives.
+        """
         solver = self._solver
+        decorated = {sym_id for sym_id, _ in solver.decorated_to}
         for sym_id, source in solver.decorated_to:
             values = [(value, solver.values[value]) for value in solver.graph.values(source)]
-            if not any(sort == Sort.CLASS and first == sym_id for _, (sort, first, _) in values):
-                for value, (sort, first, _) in values:
-                    if sort == Sort.FUNCTION and self._is_inner(first):
-                        solver.graph.put(solver.symbol(sym_id), value)
+            if any(sort == Sort.CLASS and first == sym_id for _, (sort, first, _) in values):
+                continue
+            for value, (sort, first, _) in values:
+                if sort == Sort.FUNCTION and self._is_inner(first) and decorated.isdisjoint(self._classes_given(first)):
+                    solver.graph.put(solver.symbol(sym_id), value)
+
+    def _classes_given(self, function: int) -> set[int]:
+        """Classes that parameters of a function hold."""
+        signatures = self._solver.signatures.get(function, ())
+        return {owner for signature in signatures for _, _, node in signature.parameters for owner in self._solver.classes_at(node)}
 
     def _widen(self, value: int) -> None:
         """What a decorator is put on all meets in its parameter, and what it calls that with goes to each."""

@@ -304,6 +304,13 @@ def _same(solver: EcmascriptSolver, site: Site, container: int) -> None:
     solver.graph.put(site.result, container)
 
 
+def _slice(solver: EcmascriptSolver, site: Site, container: int) -> None:
+    """From where is not known here: items may stand at any place, and at their own."""
+    made = collected(solver, site)
+    solver.graph.copy(solver.all_of(container), solver.slot(made, ""))
+    solver.each_slot(container, lambda key, node: solver.graph.copy(node, solver.slot(made, key)))
+
+
 def _flat(solver: EcmascriptSolver, site: Site, container: int) -> None:
     made = solver.slot(collected(solver, site), "")
     solver.graph.copy(solver.all_of(container), made)
@@ -362,7 +369,8 @@ METHODS: dict[str, Method] = {
     **dict.fromkeys(("pop", "shift", "at"), _take),
     "get": _get,
     "set": _set,
-    **dict.fromkeys(("slice", "reverse", "toReversed", "with", "fill", "copyWithin"), _same),
+    "slice": _slice,
+    **dict.fromkeys(("reverse", "toReversed", "with", "fill", "copyWithin"), _same),
     "flat": _flat,
     "values": values_of,
     "keys": keys_of,

@@ -338,8 +338,18 @@ def promised(solver: EcmascriptSolver, site: Site, number: int) -> None:
     solver.promise(site.result)
     answer = solver.graph.node()
     solver.graph.put(answer, solver.method("(answer)", held))
+
+    def called(value: int) -> None:
+        sort, first, _ = solver.values[value]
+        if sort == Sort.BOUND:
+            sort, first, _ = solver.values[first]
+        for signature in solver.signatures.get(first, ()) if sort == Sort.FUNCTION else ():
+            for _, _, node in signature.parameters[-1:]:  # arguments without rows are not counted here
+                solver.graph.copy(answer, node)
+
     for callee in solver.sites[number].given[:1]:
-        invoke(solver, site, callee, [*site.given, answer])
+        invoke(solver, site, callee, site.given)
+        solver.graph.watch(callee, solver.once(called))
 
 
 def _later(before: int) -> _Handler:

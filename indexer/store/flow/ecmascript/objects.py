@@ -61,6 +61,7 @@ class EcmascriptSolver(Solver):
         self.emitting_objects: set[int] = set()  # numbers of containers that are such objects
         self.emitting: list[tuple[int, str, int]] = []  # an object, a name of `OF_EVENTS` that no class gives it, and where that goes
         self._supers: dict[int, list[tuple[int, str, int, int]]] = {}  # by class, or object of none: who asks what is above it
+        self._paired: dict[tuple[int, str], list[int]] = {}  # accessors by what they belong to and their name
         self._prototypes: dict[int, list[int]] = {}  # by object without a class those that it is made below
         self.described: list[Site] = []  # calls of `Object.defineProperties`
         self.made_below: list[Site] = []  # calls that make an object below another one
@@ -265,16 +266,32 @@ class EcmascriptSolver(Solver):
 
     def _set_by(self, value: int, receiver: int, source: int, row: int) -> None:
         sort, first, _ = self.values[value]
-        key = (first, receiver, source, -4)
-        if sort == Sort.ACCESSOR and key not in self._bindings:
-            self._bindings.add(key)
+        if sort == Sort.ACCESSOR:
             if row >= 0:
                 self.read[row, first] = None
+            self._set(first, receiver, source, row)
+
+    def _set(self, accessor: int, receiver: int, source: int, row: int) -> None:
+        key = (accessor, receiver, source, -4)
+        if key not in self._bindings:
+            self._bindings.add(key)
             callee = self.graph.node()
             made = self.site(row, callee, self.graph.node(), via=Via.INFERRED_TYPE)
             made.given = [source]
             self.activate(made)
-            self.bind(self.symbol(first), receiver, callee)
+            self.bind(self.symbol(accessor), receiver, callee)
+
+    def _accessor(self, member: int, *, sets: bool) -> int:
+        """Of the accessors of one name in a class the one that gets, or sets; -1 where there is none."""
+        name, owner = self.program.names[member], self.program.containers[member]
+        if not self._paired:
+            for number, flags in enumerate(self.program.flags):
+                if flags & _PROPERTY and not flags & _EXTERNAL:
+                    self._paired.setdefault((self.program.containers[number], self.program.names[number]), []).append(number)
+        return next((each for each in self._paired.get((owner, name), ()) if self._takes_value(each) == sets), -1)
+
+    def _takes_value(self, accessor: int) -> bool:
+        return any(signature.parameters for signature in self.signatures.get(accessor, ()))
 
     def bind_value(self, value: int, receiver: int, target: int, method: int = -1) -> None:
         if self.values[value].sort != Sort.ACCESSOR:  # what reads the property gets what it gives (`load`)
@@ -334,8 +351,8 @@ class EcmascriptSolver(Solver):
             if row >= 0:
                 self.read[row, member] = None
             if program.is_property(member):
-                if receiver is not None:
-                    self._run(member, receiver, target, row)
+                if receiver is not None and (gets := self._accessor(member, sets=False)) >= 0:
+                    self._run(gets, receiver, target, row)
                 return
             self._put_bound(self.symbol(member), receiver, target)
         for base in order:
@@ -396,13 +413,17 @@ class EcmascriptSolver(Solver):
                 if self._has_accessors:
                     self.graph.watch(held, lambda each: self._set_by(each, value, source, row))
         elif sort in (Sort.OBJECT, Sort.PROTOTYPE):
-            member = self.program.member(first, name)
-            if member >= 0 and row >= 0 and row not in self.program.means:
+            program = self.program
+            member = program.member(first, name)
+            if member >= 0 and row >= 0 and row not in program.means:
                 self.read[row, member] = None
-            if member >= 0 and self.program.holds(member):
+            if member >= 0 and program.holds(member):
                 self.graph.copy(source, self.symbol(member))
             elif member < 0:
                 self.graph.copy(source, self.attribute(first, name))
+            elif program.is_property(member):
+                if sort == Sort.OBJECT and (sets := self._accessor(member, sets=True)) >= 0:
+                    self._set(sets, value, source, row)
             elif source < self.symbols_at:  # one object's own method in place of its class's would be that of all of them
                 self.replaced.append((member, source))
             self.receive(source, self.values.number(Sort.OBJECT, first))
