@@ -156,10 +156,11 @@ def _ask(solver: Solver, row: int, value: int, name: str, target: int) -> None:
     """`__getattr__` is called."""
     program = solver.program
     callee, given = solver.graph.node(), solver.graph.node()
-    site = solver.site(row, callee, target, via=Via.INFERRED_TYPE)
-    site.given = [given]
     bases = program.order(solver.values[value].first)
-    is_other = bool(solver.graph.values(target))  # of other objects that may be here something came by the name
+    is_set = any(not solver.set_anyhow.isdisjoint((base, *solver.below.get(base, ()))) for base in bases)  # it is asked where nothing is
+    site = solver.site(row, callee, solver.graph.node() if is_set else target, via=Via.INFERRED_TYPE)
+    site.given = [given]
+    is_other = is_set or bool(solver.graph.values(target))  # of other objects that may be here something came by the name
     site.is_doubtful = is_other or any(program.outside.get(base, "") not in ("", "builtins.object") for base in bases)
     solver.graph.put(given, solver.values.text(name))
     solver.activate(site)

@@ -7,7 +7,7 @@ from itertools import chain
 from typing import Any, ClassVar
 
 from indexer.model import Flow, Handed, SymbolFlag
-from indexer.store.flow import arguments, described, instances, library, named
+from indexer.store.flow import arguments, below, described, instances, library, named
 from indexer.store.flow.calls import call, give_back
 from indexer.store.flow.decorating import Decorating
 from indexer.store.flow.program import PYTHON, Program
@@ -439,11 +439,17 @@ def solve(program: Program) -> Solver:
     for row, (owner, is_class) in of_requests.items():
         solver.graph.put(row, solver.values.number(Sort.CLASS if is_class else Sort.OBJECT, owner))
     builder = Builder(solver, program.rows.get(PYTHON, ()))
+    solver.below = below.classes_below(program)
     builder.build()
     for row, (owner, _) in of_requests.items():
         solver.defined_at[owner] = row
     solver.graph.run()
     builder.stand_in()
+    solver.graph.run()
+    for _ in range(_MOST_ROUNDS):
+        if not below.take(solver):
+            break
+        solver.graph.run()
     follow(solver)
     properties = solver.properties
     for sort, first, _ in {solver.values[holder] for holder, _ in (*properties.set_at, *chain.from_iterable(properties.asked.values()))}:

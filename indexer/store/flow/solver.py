@@ -85,6 +85,9 @@ class Solver(Nodes):
         self.arguments = Arguments()
         self.properties = Properties()
         self.told = Told()  # what identifiers mean that is a property which an assignment makes
+        self.below: dict[int, list[int]] = {}  # by class those that inherit from it
+        self.lacking: list[tuple[int, int, str, int]] = []  # row, object, name that no class of its order has, where that goes
+        self.set_anyhow: set[int] = set()  # classes of whose objects something is set by a name that nobody knows
         self.mapping_of: Callable[[int], int] = lambda call: -1  # by row of a call of `setattr` in a loop over `x.items()` the node of x
         self.decorated_classes: set[int] = set()
         self.decorated_to: list[tuple[int, int]] = []  # a class, and the node of what its decorators give
@@ -124,6 +127,10 @@ class Solver(Nodes):
 
     # ---- attributes
 
+    def loaded(self, value: int, name: str) -> int:
+        """The node of what a value has by a name."""
+        return self._loaded.get((value, name), self.nothing)
+
     def load(self, value: int, name: str, target: int, row: int, told_at: int = -1) -> None:
         """`value.name` goes to `target`.
 
@@ -145,6 +152,8 @@ class Solver(Nodes):
                 self.read[row, member] = None
             elif row >= 0 and sort != Sort.SUPER:
                 self.properties.ask(row, self.values.number(Sort.OBJECT, first), name)
+                if sort == Sort.OBJECT and first in self.below:
+                    self.lacking.append((row, value, name, target))
             if member >= 0 and at >= 0:
                 self.told_descriptor(member, "__get__", at)
             if member >= 0 and self.values[receiver].sort == Sort.OBJECT and self.program.is_property(member):
