@@ -355,6 +355,8 @@ def _each_beginning(solver: Solver, site: Site, beginning: str, value: int) -> N
 def _setattr(solver: Solver, site: Site) -> None:
     if len(site.given) > 2 and site.told[:1] == "s":
         solver.graph.watch(site.given[0], solver.once(lambda value: solver.store(value, site.told[1:], site.given[2])))
+    elif len(site.given) > 2 and site.told[:1] == "q":
+        solver.graph.watch(site.given[0], solver.once(lambda value: solver.store_weakly(value, site.told[1:], site.given[2])))
     elif len(site.given) > 2 and site.row >= 0 and (mapping := solver.mapping_of(solver.program.parent[site.row])) >= 0:
         named.set_each(solver, site.given[0], mapping)
     elif len(site.given) > 2:

@@ -114,13 +114,17 @@ def fall_back(solver: Solver) -> bool:
         Whether there was any such place that was not known before.
     """
     all_waiting, solver.unfound = solver.unfound, {}
-    waiting = {key: what for key, what in all_waiting.items() if what[2] or key[2] in solver.weak_names}
+    weak = solver.weak_names
+    waiting = {
+        key: what for key, what in all_waiting.items() if what[2] or key[2] in weak or not weak.isdisjoint(solver.patterns_for(key[2]))
+    }
     nowhere = {(value, name) for (_, value, name), (known, _, _) in waiting.items() if not solver.graph.values(known)}
     is_any = False
     for (row, value, name), (known, target, is_asked) in waiting.items():
         if (value, name) not in nowhere or (row, value, name) in solver.fallen_back:
             continue
-        if name in solver.weak_names and _weakly_set(solver, row, value, name, known):
+        is_weak = name in weak or not weak.isdisjoint(solver.patterns_for(name))
+        if is_weak and _weakly_set(solver, row, value, name, known):
             pass
         elif is_asked and not any((base, name) in solver.stored for base in solver.program.order(solver.values[value].first)):
             _ask(solver, row, value, name, target)
@@ -135,7 +139,7 @@ def weak_nodes(solver: Solver, owner: int, name: str) -> list[int]:
     """What was set by a name that is a value: in a class, its bases, or by its metaclass."""
     program = solver.program
     order = [*program.order(owner), *(program.order(meta) if (meta := program.metaclass(owner)) >= 0 else ())]
-    nodes = (solver.weakly_set.get((base, name), -1) for base in order)
+    nodes = (solver.weakly_set.get((base, each), -1) for each in (name, *solver.patterns_for(name)) for base in order)
     return [node for node in nodes if node >= 0 and solver.graph.values(node)]
 
 

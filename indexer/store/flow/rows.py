@@ -49,6 +49,8 @@ class Builder(Decorating):
             elif kind == Flow.SET_ATTRIBUTE:
                 solver.set_names.add(program.name[row])
             elif kind == Flow.CONSTANT:
+                if program.part[row] == Handed.TOLD and program.key[row][:1] == "q":
+                    solver.patterns.add(program.key[row][1:])
                 solver.texts.add(program.key[row][1:])
             elif kind == Flow.DEFINE:
                 solver.defined.update(program.means.get(row, ()))

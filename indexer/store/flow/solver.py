@@ -85,6 +85,8 @@ class Solver(Nodes):
         self.arguments = Arguments()
         self.properties = Properties()
         self.told = Told()  # what identifiers mean that is a property which an assignment makes
+        self.patterns: set[str] = set()  # of names that are made of a word, `get_%_id`, by which something is set
+        self.patterns_of: dict[str, list[str]] = {}  # by name
         self.below: dict[int, list[int]] = {}  # by class those that inherit from it
         self.lacking: list[tuple[int, int, str, int]] = []  # row, object, name that no class of its order has, where that goes
         self.set_anyhow: set[int] = set()  # classes of whose objects something is set by a name that nobody knows
@@ -176,7 +178,7 @@ class Solver(Nodes):
                         self._load_of_kind(value, name, known)
             self.graph.copy(known, target)
             is_asked = self._asks and at >= 0 and sort == Sort.OBJECT and name[:2] != "__"
-            if member < 0 and (is_asked or name in self.texts):
+            if member < 0 and (is_asked or name in self.texts or (self.patterns and self.patterns_for(name))):
                 self.unfound[at, value, name] = (known, target, is_asked)
         elif sort == Sort.CONTAINER and value in self.spaces:
             self.graph.copy(self.slot(value, "s" + name), target)
@@ -457,6 +459,15 @@ class Solver(Nodes):
             self.graph.copy(source, self.slot(value, "s" + name))
         elif sort in (Sort.FUNCTION, Sort.DECORATED, Sort.BOUND, Sort.LAMBDA):
             self.graph.copy(source, self.attribute(-1 - value, name))
+
+    def patterns_for(self, name: str) -> list[str]:
+        """The longest pattern that a name is of."""
+        found = self.patterns_of.get(name)
+        if found is None:
+            parts = ((pattern, *pattern.split("%")) for pattern in self.patterns)
+            fitting = [each for each, begin, end in parts if name.startswith(begin) and name.endswith(end) and len(name) >= len(each)]
+            found = self.patterns_of[name] = sorted(fitting, key=lambda pattern: (-len(pattern), pattern))[:1]
+        return found
 
     def set_of_class(self, value: int, member: int, source: int) -> None:
         """A member is set that the server knows: of a class, all its objects have it, and the class itself."""

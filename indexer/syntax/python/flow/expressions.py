@@ -64,6 +64,8 @@ _BY_KEY_FIRST = frozenset((b"get", b"pop", b"setdefault", b"parametrize"))
 _HOLDING = (b"partial", b"partialmethod")
 """How functions are called that hold arguments back: also what has no row of its own is one of them."""
 
+_IN_PATTERNS = frozenset(("interpolation", "string_content"))
+
 _LEAST_BEGINNING = 4
 """Fewer letters, with the mark before them, say nothing of what a computed key means."""
 
@@ -268,7 +270,9 @@ class Expressions(Rows):
             return constant(given[0]) if given and last is not None and last.text in _BY_KEY_FIRST else ""
         if len(given) < 2 or function.text not in _BY_NAME_SECOND:
             return ""
-        return constant(given[1]) or (_beginning(given[1]) if function.text == b"getattr" else "")
+        if told := constant(given[1]):
+            return told
+        return _beginning(given[1]) if function.text == b"getattr" else _pattern(given[1]) if function.text == b"setattr" else ""
 
     def subscript(self, node: Any, parent: int, part: int, key: str) -> None:
         if key:  # of the element in what holds it; the item has a key of its own
@@ -472,6 +476,21 @@ def _beginning(node: Any) -> str:
     parts: list[Any] = node.named_children if node.kind_id == K_STRING else []
     is_formatted = len(parts) > 2 and parts[1].type == "string_content" and parts[2].type == "interpolation"
     return "p" + parts[1].text.decode("utf-8", "replace")[:_MAX_KEY_CHARS] if is_formatted else ""
+
+
+def _pattern(node: Any) -> str:
+    """`q` and the text that a name is made of, `%` in place of the one word in it: of `f"get_{x}_id"`, `"get_%s_id" % x`, `"is_" + x`."""
+    made = ""
+    if node.kind_id == K_BINARY:
+        sign, left = node.child_by_field_name("operator"), node.child_by_field_name("left")
+        told = constant(left)[1:] if left is not None and sign is not None and sign.type in ("+", "%") else ""
+        made = told + "%" if told and sign.type == "+" else told.replace("%s", "%")
+    elif node.kind_id == K_STRING:
+        parts = node.named_children[1:-1]
+        if sum(part.type == "interpolation" for part in parts) == 1 and all(part.type in _IN_PATTERNS for part in parts):
+            made = "".join("%" if part.type == "interpolation" else part.text.decode("utf-8", "replace") for part in parts)
+    is_one = made.count("%") == 1 and made.replace("%", "").isidentifier() and len(made) >= _LEAST_BEGINNING
+    return "q" + made if is_one and len(made) <= _MAX_KEY_CHARS else ""
 
 
 def _beginning_of_key(node: Any) -> str:
