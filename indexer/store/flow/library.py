@@ -361,12 +361,7 @@ def _setattr(solver: Solver, site: Site) -> None:
         named.set_each(solver, site.given[0], mapping)
     elif len(site.given) > 2:
 
-        def any_name(value: int) -> None:
-            sort, first, _ = solver.values[value]
-            if sort in (Sort.OBJECT, Sort.CLASS):
-                solver.set_anyhow.add(first)
-
-        solver.graph.watch(site.given[0], any_name)
+        solver.set_at.append((site.row, site.given[0], site.given[1]))
 
         def texts(text: int) -> None:
             name = solver.values.content(text)

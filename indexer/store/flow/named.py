@@ -118,6 +118,7 @@ def fall_back(solver: Solver) -> bool:
     waiting = {
         key: what for key, what in all_waiting.items() if what[2] or key[2] in weak or not weak.isdisjoint(solver.patterns_for(key[2]))
     }
+    anyhow = _set_anyhow(solver)
     nowhere = {(value, name) for (_, value, name), (known, _, _) in waiting.items() if not solver.graph.values(known)}
     is_any = False
     for (row, value, name), (known, target, is_asked) in waiting.items():
@@ -127,7 +128,7 @@ def fall_back(solver: Solver) -> bool:
         if is_weak and _weakly_set(solver, row, value, name, known):
             pass
         elif is_asked and not any((base, name) in solver.stored for base in solver.program.order(solver.values[value].first)):
-            _ask(solver, row, value, name, target)
+            _ask(solver, row, value, name, target, anyhow)
         else:
             continue
         solver.fallen_back.add((row, value, name))
@@ -156,12 +157,28 @@ def _weakly_set(solver: Solver, row: int, value: int, name: str, known: int) -> 
     return is_set
 
 
-def _ask(solver: Solver, row: int, value: int, name: str, target: int) -> None:
-    """`__getattr__` is called."""
+def _set_anyhow(solver: Solver) -> set[int]:
+    """Classes of whose objects something is set by a name that nobody knows: not in `__setattr__`, where that is what the text sets."""
+    program = solver.program
+    found: set[int] = set()
+    for row, objects, names in solver.set_at:
+        function = program.body[row] if row >= 0 else -1
+        if not solver.graph.holds_texts(names) and (function < 0 or program.names[function] != "__setattr__"):
+            values = map(solver.values.__getitem__, solver.graph.values(objects))
+            found |= {first for sort, first, _ in values if sort in (Sort.OBJECT, Sort.CLASS)}
+    return found
+
+
+def _ask(solver: Solver, row: int, value: int, name: str, target: int, anyhow: set[int]) -> None:
+    """`__getattr__` is called.
+
+    Args:
+        anyhow: classes of which objects may have the attribute: that it is asked, and what it gives, is not known of those.
+    """
     program = solver.program
     callee, given = solver.graph.node(), solver.graph.node()
     bases = program.order(solver.values[value].first)
-    is_set = any(not solver.set_anyhow.isdisjoint((base, *solver.below.get(base, ()))) for base in bases)  # it is asked where nothing is
+    is_set = any(not anyhow.isdisjoint((base, *solver.below.get(base, ()))) for base in bases)
     site = solver.site(row, callee, solver.graph.node() if is_set else target, via=Via.INFERRED_TYPE)
     site.given = [given]
     is_other = is_set or bool(solver.graph.values(target))  # of other objects that may be here something came by the name

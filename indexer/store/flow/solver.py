@@ -89,7 +89,7 @@ class Solver(Nodes):
         self.patterns_of: dict[str, list[str]] = {}  # by name
         self.below: dict[int, list[int]] = {}  # by class those that inherit from it
         self.lacking: list[tuple[int, int, str, int]] = []  # row, object, name that no class of its order has, where that goes
-        self.set_anyhow: set[int] = set()  # classes of whose objects something is set by a name that nobody knows
+        self.set_at: list[tuple[int, int, int]] = []  # row of a call of `setattr` by a name that is a value, nodes of objects and names
         self.mapping_of: Callable[[int], int] = lambda call: -1  # by row of a call of `setattr` in a loop over `x.items()` the node of x
         self.decorated_classes: set[int] = set()
         self.decorated_to: list[tuple[int, int]] = []  # a class, and the node of what its decorators give

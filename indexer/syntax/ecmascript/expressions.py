@@ -355,7 +355,9 @@ class Expressions(Targets):
     def _class_member(self, member: Any, owner: int) -> None:
         """`owner`: the row of a class without a name; else -1."""
         if member.type == "method_definition":
-            self._function(member, owner, 0, self._key(member.child_by_field_name("name")) if owner >= 0 else "")
+            is_static = owner >= 0 and any(child.type == "static" for child in member.children[:2])
+            key = self._key(member.child_by_field_name("name")) if owner >= 0 else ""
+            self._function(member, owner, int(is_static), key)
         elif member.type in ("field_definition", "public_field_definition"):
             name = member.child_by_field_name("property") or member.child_by_field_name("name")
             value = member.child_by_field_name("value")

@@ -8,16 +8,28 @@ from indexer.store.flow.values import Sort
 
 
 def define(solver: EcmascriptSolver, objects: int, name: str, descriptions: int) -> None:
-    """Objects have a property as described."""
+    """Objects have a property as described; of a name that is a value, "", one for each function that has a name and reads it."""
 
     def description(value: int) -> None:
-        if solver.is_record(value):
+        if solver.is_record(value) and not name:
+            solver.graph.watch(solver.slot(value, "sget"), solver.once(lambda getter: _by_own_name(solver, objects, getter)))
+        elif solver.is_record(value):
             held = solver.graph.node()
             solver.graph.copy(solver.slot(value, "svalue"), held)
             _accessors(solver, solver.slot(value, "sget"), held)
             _have(solver, objects, name, held)
 
     solver.graph.watch(descriptions, solver.once(description))
+
+
+def _by_own_name(solver: EcmascriptSolver, objects: int, value: int) -> None:
+    sort, first, _ = solver.values[value]
+    if sort == Sort.BOUND:
+        sort, first, _ = solver.values[first]
+    if sort == Sort.FUNCTION:
+        held = solver.graph.node()
+        solver.graph.put(held, solver.values.number(Sort.ACCESSOR, first))
+        _have(solver, objects, solver.program.names[first], held)
 
 
 def define_all(solver: EcmascriptSolver, objects: int, descriptions: int) -> None:

@@ -304,8 +304,8 @@ def _set_prototype(solver: EcmascriptSolver, site: Site) -> None:
 def _define(solver: EcmascriptSolver, site: Site) -> None:
     """`Object.defineProperty(x, "name", { … })` gives x."""
     _handed_on(solver, site)
-    if site.told[:1] == "s" and len(site.given) > 2:
-        described.define(solver, site.given[0], site.told[1:], site.given[2])
+    if len(site.given) > 2:
+        described.define(solver, site.given[0], site.told[1:] if site.told[:1] == "s" else "", site.given[2])
 
 
 def _inherits(solver: EcmascriptSolver, site: Site) -> None:

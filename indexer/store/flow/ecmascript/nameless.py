@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from indexer.model import Flow
+from indexer.model import Flow, SymbolFlag
 from indexer.store.flow.program import ECMASCRIPT, Program
+
+
+_STATIC = int(SymbolFlag.STATIC)
 
 
 def add_nameless(program: Program) -> set[int]:
@@ -20,4 +23,5 @@ def add_nameless(program: Program) -> set[int]:
             for sym_id in program.means.get(program.of[row], ()):
                 program.members.setdefault(owner, {}).setdefault(program.key[row][1:], sym_id)
                 program.containers[sym_id] = owner
+                program.flags[sym_id] |= _STATIC if program.part[row] == 1 else 0
     return set(found.values())

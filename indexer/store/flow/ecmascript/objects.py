@@ -288,10 +288,11 @@ class EcmascriptSolver(Solver):
             for number, flags in enumerate(self.program.flags):
                 if flags & _PROPERTY and not flags & _EXTERNAL:
                     self._paired.setdefault((self.program.containers[number], self.program.names[number]), []).append(number)
-        return next((each for each in self._paired.get((owner, name), ()) if self._takes_value(each) == sets), -1)
+        return next((each for each in self._paired.get((owner, name), ()) if self._is_accessor(each, sets=sets)), -1)
 
-    def _takes_value(self, accessor: int) -> bool:
-        return any(signature.parameters for signature in self.signatures.get(accessor, ()))
+    def _is_accessor(self, accessor: int, *, sets: bool) -> bool:
+        known = self.signatures.get(accessor, ())
+        return any(bool(signature.parameters) == sets for signature in known) or not (known or sets)
 
     def bind_value(self, value: int, receiver: int, target: int, method: int = -1) -> None:
         if self.values[value].sort != Sort.ACCESSOR:  # what reads the property gets what it gives (`load`)
