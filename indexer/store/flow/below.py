@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from indexer.store.flow.program import Program
 from indexer.store.flow.solver import Solver
 from indexer.store.flow.values import Sort
@@ -39,7 +37,7 @@ def take(solver: Solver) -> bool:
     return is_any
 
 
-def _having(solver: Solver, owner: int, name: str) -> Sequence[int]:
+def _having(solver: Solver, owner: int, name: str) -> list[int]:
     """The nearest classes below one that have an attribute; [] where that are too many, or one of them answers any name."""
     program = solver.program
     found: dict[int, int] = {}  # by who has it the class that is asked

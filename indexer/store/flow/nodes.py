@@ -42,6 +42,8 @@ class Nodes:
         self.setting_defaults: frozenset[int] | None = None  # files that set defaults of arguments (`indexer.store.flow.parsers`)
         self.by_name: set[int] = set()  # numbers of containers of which items are taken by names that are known only
         self.spaces: set[int] = set()  # containers whose items are attributes
+        self.patterns: set[str] = set()  # of names that are made of a word, `get_%_id`, by which something is set
+        self._patterns_of: dict[str, list[str]] = {}  # by name
         self._slot_watchers: dict[int, list[Callable[[str, int], None]]] = {}
 
     def clear(self) -> None:
@@ -136,3 +138,16 @@ class Nodes:
             number = self._names[name] = len(self._named)
             self._named.append(name)
         return self.values.number(Sort.METHOD, number, container)
+
+    def classes_at(self, node: int) -> set[int]:
+        """Classes that a node may hold."""
+        return {first for sort, first, _ in map(self.values.__getitem__, self.graph.values(node)) if sort == Sort.CLASS}
+
+    def patterns_for(self, name: str) -> list[str]:
+        """The longest pattern that a name is of."""
+        found = self._patterns_of.get(name)
+        if found is None:
+            parts = ((pattern, *pattern.split("%")) for pattern in self.patterns)
+            fitting = [each for each, begin, end in parts if name.startswith(begin) and name.endswith(end) and len(name) >= len(each)]
+            found = self._patterns_of[name] = sorted(fitting, key=lambda pattern: (-len(pattern), pattern))[:1]
+        return found

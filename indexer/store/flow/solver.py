@@ -85,8 +85,6 @@ class Solver(Nodes):
         self.arguments = Arguments()
         self.properties = Properties()
         self.told = Told()  # what identifiers mean that is a property which an assignment makes
-        self.patterns: set[str] = set()  # of names that are made of a word, `get_%_id`, by which something is set
-        self.patterns_of: dict[str, list[str]] = {}  # by name
         self.below: dict[int, list[int]] = {}  # by class those that inherit from it
         self.lacking: list[tuple[int, int, str, int]] = []  # row, object, name that no class of its order has, where that goes
         self.set_at: list[tuple[int, int, int]] = []  # row of a call of `setattr` by a name that is a value, nodes of objects and names
@@ -122,10 +120,6 @@ class Solver(Nodes):
         sort, first, _ = self.values[holder]
         row = first if sort == Sort.LAMBDA else self.defined_at.get(first, -1)
         return Made(self.program.doc[row]) if row >= 0 else Made()
-
-    def classes_at(self, node: int) -> set[int]:
-        """Classes that a node may hold."""
-        return {first for sort, first, _ in map(self.values.__getitem__, self.graph.values(node)) if sort == Sort.CLASS}
 
     # ---- attributes
 
@@ -459,15 +453,6 @@ class Solver(Nodes):
             self.graph.copy(source, self.slot(value, "s" + name))
         elif sort in (Sort.FUNCTION, Sort.DECORATED, Sort.BOUND, Sort.LAMBDA):
             self.graph.copy(source, self.attribute(-1 - value, name))
-
-    def patterns_for(self, name: str) -> list[str]:
-        """The longest pattern that a name is of."""
-        found = self.patterns_of.get(name)
-        if found is None:
-            parts = ((pattern, *pattern.split("%")) for pattern in self.patterns)
-            fitting = [each for each, begin, end in parts if name.startswith(begin) and name.endswith(end) and len(name) >= len(each)]
-            found = self.patterns_of[name] = sorted(fitting, key=lambda pattern: (-len(pattern), pattern))[:1]
-        return found
 
     def set_of_class(self, value: int, member: int, source: int) -> None:
         """A member is set that the server knows: of a class, all its objects have it, and the class itself."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from indexer.model import Flow, Handed
+from indexer.syntax.ecmascript.computed import beginning, taken_under
 from indexer.syntax.ecmascript.rows import IMPORTED, KNOWN_PACKAGES, NOTHING, Body, Scope, of_package, text_of
 from indexer.syntax.ecmascript.targets import MAX_DEPTH, MAX_ELEMENTS, NAMES, Targets, constant
 
@@ -29,9 +30,6 @@ _WITH_KEY_FIRST = frozenset(
 _WITH_KEY_SECOND = frozenset((b"defineProperty",))
 EACH_OF = "*"
 """In place of a key of SET_ITEM: each property of the value is set under its own name."""
-
-_LEAST_BEGINNING = 2
-"""Fewer letters say nothing of what a computed name means."""
 
 _CHOICES = frozenset(("||", "&&", "??"))
 _HOLDING = b".bind"
@@ -132,7 +130,7 @@ class Expressions(Targets):
         if key:  # of the element in what holds it; the item has a key of its own
             parent, part = self._row(Flow.HOLD, parent, part, None, key), 0
         index = node.child_by_field_name("index")
-        row = self._row(Flow.ITEM, parent, part, index, self._index(index) or _beginning(index))
+        row = self._row(Flow.ITEM, parent, part, index, self._index(index) or beginning(index))
         self._value(node.child_by_field_name("object"), row, 0)
 
     # ---- calls
@@ -416,7 +414,7 @@ class Expressions(Targets):
             self._stored(left, right, parent, part, key)
         elif left.type == "subscript_expression":
             index = left.child_by_field_name("index")
-            copied = _taken_under(right, index)
+            copied = taken_under(right, index)
             row = self._row(Flow.SET_ITEM, parent, part, index, self._index(index) if copied is None else EACH_OF)
             self._value(left.child_by_field_name("object"), row, 0)
             self._value(right if copied is None else copied, row, 1)
@@ -455,27 +453,6 @@ class Expressions(Targets):
             self.assignment(node, parent, part, key)
         else:
             self._parts(node)
-
-
-def _taken_under(value: Any, index: Any) -> Any:
-    """`source` of `source[name]`, where `name` is the variable `index`; None for anything else."""
-    if index is None or index.type != "identifier" or value.type != "subscript_expression":
-        return None
-    own = value.child_by_field_name("index")
-    return value.child_by_field_name("object") if own is not None and own.type == "identifier" and own.text == index.text else None
-
-
-def _beginning(node: Any) -> str:
-    """`p` and the text that a name begins with: of `"on" + x`, of `on${x}` as a template; "" for what is none of these."""
-    text = ""
-    if node is not None and node.type == "binary_expression":
-        sign, left = node.child_by_field_name("operator"), node.child_by_field_name("left")
-        told = constant(left) if left is not None and sign is not None and sign.type == "+" else ""
-        text = told[1:] if told[:1] == "s" else ""
-    elif node is not None and node.type == "template_string" and node.named_child_count > 1:
-        first, second = node.named_children[:2]
-        text = text_of(first) if first.type == "string_fragment" and second.type == "template_substitution" else ""
-    return "p" + text if len(text) >= _LEAST_BEGINNING and text.isidentifier() else ""
 
 
 def _is_accessor(node: Any) -> bool:

@@ -36,8 +36,8 @@ KNOWN_PACKAGES = frozenset(
         "utils-merge",
     }
 )
-"""Packages whose function, or functions, give one object the properties of others, and those of Node's modules of which more is known: lists
-of names, what emits events, what changes functions. What is done with them is told by their name."""
+"""Packages whose function, or functions, give one object the properties of others, and those of Node's modules of which more is known:
+lists of names, what emits events, what changes functions. What is done with them is told by their names."""
 
 _BODIED = CALLABLE_KINDS | {SymbolKind.PROPERTY}
 

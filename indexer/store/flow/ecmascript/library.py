@@ -18,8 +18,8 @@ from indexer.store.flow.ecmascript.containers import (
     keys_of,
     values_of,
 )
-from indexer.store.flow.ecmascript.objects import EMITTERS, FUNCTIONS, OF_EVENTS, OF_TEXTS, EcmascriptSolver
 from indexer.store.flow.ecmascript.events import new_emitter, of_emitter
+from indexer.store.flow.ecmascript.objects import EMITTERS, FUNCTIONS, OF_EVENTS, OF_TEXTS, EcmascriptSolver
 from indexer.store.flow.sites import Site
 from indexer.store.flow.values import Sort
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from indexer.model import Flow, SymbolFlag
 from indexer.store.flow.program import ECMASCRIPT, Program
 
-
 _STATIC = int(SymbolFlag.STATIC)
 
 
