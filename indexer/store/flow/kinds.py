@@ -11,6 +11,9 @@ from indexer.store.flow.values import Sort
 if TYPE_CHECKING:
     from indexer.store.flow.nodes import Nodes
 
+OF_OBJECT = frozenset({"__new__", "__init__", "__init_subclass__", "__repr__", "__str__", "__eq__", "__hash__", "__setattr__"})
+"""What each class has of `object`, before its metaclass is asked."""
+
 MADE = "(made)"
 """No attribute: the classes that a metaclass makes, of which those below another one are told by that."""
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from indexer.model import SymbolFlag, SymbolKind, Via
 from indexer.store.flow.arguments import Arguments
-from indexer.store.flow.kinds import MADE, held_by, members_by_name, of_super
+from indexer.store.flow.kinds import MADE, OF_OBJECT, held_by, members_by_name, of_super
 from indexer.store.flow.nodes import Nodes
 from indexer.store.flow.program import Program
 from indexer.store.flow.properties import Made, Properties, Told
@@ -287,7 +287,7 @@ class Solver(Nodes):
 
     def _of_metaclass(self, owner: int, name: str) -> int:
         """The member that a class has because it is an object of its metaclass, or -1."""
-        meta = self.program.metaclass(owner) if self.program.metaclasses else -1
+        meta = self.program.metaclass(owner) if self.program.metaclasses and name not in OF_OBJECT else -1
         return self.program.member(meta, name) if meta >= 0 else -1
 
     def _set_by_metaclass(self, owner: int, name: str, target: int, receiver: int) -> None:

@@ -37,8 +37,9 @@ def pattern(node: Any) -> str:
     made = ""
     if node.kind_id == K_BINARY:
         sign, left = node.child_by_field_name("operator"), node.child_by_field_name("left")
-        told = constant(left)[1:] if left is not None and sign is not None and sign.type in ("+", "%") else ""
-        made = told + "%" if told and sign.type == "+" else told.replace("%s", "%")
+        operator = "" if sign is None else sign.type
+        told = constant(left)[1:] if left is not None and operator in ("+", "%") else ""
+        made = told + "%" if told and operator == "+" else told.replace("%s", "%")
     elif node.kind_id == K_STRING:
         parts = node.named_children[1:-1]
         if sum(part.type == "interpolation" for part in parts) == 1 and all(part.type in _IN_PATTERNS for part in parts):
