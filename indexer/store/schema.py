@@ -38,6 +38,8 @@ CONTENT_VERSION: what the same source means; a change makes indexes want a rebui
                     words by which files of one language name what another one defines
                     names in texts that Rust formats, fields in its patterns; made names; what linkers and generators are told
                     Vue, Svelte: markup is code
+   20  2026-11-28  names that are made of a word, computed keys, more operators of Python; classes without a name, properties that are
+                    copied in loops or described, and names of events of JavaScript
 """
 
 from __future__ import annotations
@@ -45,6 +47,6 @@ from __future__ import annotations
 from pathlib import Path
 
 SCHEMA_VERSION = 10
-CONTENT_VERSION = 19
+CONTENT_VERSION = 20
 
 VIEWS_SQL = Path(__file__).with_name("views.sql")
