@@ -21,8 +21,8 @@ _STATIC, _CLASSMETHOD = int(SymbolFlag.STATIC), int(SymbolFlag.CLASSMETHOD)
 _MOST_ROUNDS = 5
 """What `__getattr__` gives may have to be asked again so often."""
 
-_OPERATORS = ("__add__", "__or__", "__and__", "__truediv__")
-"""What objects have for the signs of rows COMBINE; the places where they are called are told by `indexer.store.merge`."""
+_OPERATORS = {"+": "__add__", "|": "__or__", "&": "__and__", "/": "__truediv__"}
+"""What objects have for the signs of rows COMBINE; where it is called is told by `indexer.store.merge`."""
 
 _OF_ANY_NAME = frozenset({"__getattr__", "__getattribute__", "__setattr__"})
 _OF_CLASSES = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})
@@ -203,13 +203,12 @@ class Builder(Decorating):
             sort, first, _ = solver.values[value]
             if sort == Sort.CONTAINER:
                 solver.graph.put(row, value)
-            for name in _OPERATORS if sort == Sort.OBJECT else ():
-                if solver.program.member(first, name) >= 0:
-                    solver.graph.copy(library.run(solver, -1, value, name, others), row)
+            if sort == Sort.OBJECT and name and solver.program.member(first, name) >= 0:
+                solver.graph.copy(library.run(solver, -1, value, name, operands[1:]), row)
 
-        others = self._nodes(row, 0)[1:]
-        for child in self.taken(row, 0):
-            solver.graph.watch(self._at(child), combine)
+        operands, name = self._nodes(row, 0), _OPERATORS.get(self._program.key[row], "")
+        for operand in operands:
+            solver.graph.watch(operand, combine)
 
     def iterate(self, row: int) -> None:
         for source in self._nodes(row, 0):

@@ -41,7 +41,6 @@ class Sources:
         self._binders: dict[int, list[int]] = {}  # and the rows that do it
         self._returned: dict[int, Returned] = {}
         self._generators: set[int] = set()
-        self._uses: dict[int, list[int]] | None = None
         solver.mapping_of = self.mapping_of
         self._results: dict[int, list[int]] = {}  # by function: rows that it returns
         self._looked_up: set[int] = set()  # calls that give what a function looks up by its own parameter
@@ -279,7 +278,7 @@ class Sources:
         parameters = self._parameters(function) if function >= 0 else []
         place = next((at for at, row in enumerate(parameters) if parameter in program.means.get(row, ())), -1)
         found: list[int] = []
-        for row in self._called_at().get(function, ()) if place >= 0 else ():
+        for row in self._called_at(function) if place >= 0 else ():
             above = program.parent[row]
             if program.kind[above] == Flow.CALL:
                 found += self.taken(above, Handed.ARGUMENT + place)
@@ -287,21 +286,20 @@ class Sources:
                 found.append(above)
         return found if len(found) <= _MOST_GIVEN else []
 
-    def _called_at(self) -> dict[int, list[int]]:
-        """By function the rows of names of it that are called, or that stand above a class."""
-        if self._uses is None:
-            program = self._program
-            self._uses = {}
-            for row in self._rows:
-                above = program.parent[row]
-                if above < 0 or program.kind[row] not in (Flow.NAME, Flow.ATTRIBUTE):
-                    continue
-                part, kind = program.part[row], program.kind[above]
-                is_above_class = kind == Flow.DEFINE and program.part[above] == 1 and Handed.DECORATOR <= part < Handed.BASE
-                if is_above_class or (kind == Flow.CALL and part == Handed.CALLEE):
-                    for sym_id in program.means.get(row, ()):
-                        self._uses.setdefault(sym_id, []).append(row)
-        return self._uses
+    def _called_at(self, function: int) -> list[int]:
+        """The rows of names of a function that are called, or that stand above a class."""
+        program = self._program
+        name = program.names[function]
+        found: list[int] = []
+        for row in [row for row, own in enumerate(program.name) if own == name]:
+            above = program.parent[row]
+            if above < 0 or program.kind[row] not in (Flow.NAME, Flow.ATTRIBUTE) or function not in program.means.get(row, ()):
+                continue
+            part, kind = program.part[row], program.kind[above]
+            is_above_class = kind == Flow.DEFINE and program.part[above] == 1 and Handed.DECORATOR <= part < Handed.BASE
+            if is_above_class or (kind == Flow.CALL and part == Handed.CALLEE):
+                found.append(row)
+        return found
 
     def mapping_of(self, call: int) -> int:
         """Where the second and third argument of a call are key and item of one loop over `x.items()`: the node of x; else -1."""

@@ -58,6 +58,8 @@ _BY_KEY_FIRST = frozenset((b"get", b"pop", b"setdefault", b"parametrize"))
 _HOLDING = (b"partial", b"partialmethod")
 """How functions are called that hold arguments back: also what has no row of its own is one of them."""
 
+_COMBINING = frozenset(("+", "|", "&", "/"))
+
 _NAMING = b"namedtuple"
 """How functions are called that are given several names in one text."""
 
@@ -431,11 +433,11 @@ class Expressions(Rows):
 
     def binary(self, node: Any, parent: int, part: int, key: str) -> None:
         sign = node.child_by_field_name("operator")
-        row = (
-            self._row(Flow.COMBINE, parent, part, None, key)
-            if parent >= 0 and sign is not None and sign.type in ("+", "|", "&", "/")
-            else -1
-        )
+        operator = "" if sign is None else sign.type
+        row = -1
+        if parent >= 0 and operator in _COMBINING:
+            is_item = self._rows.kind[parent] in (Flow.COLLECTION, Flow.MAPPING)  # the key is that of the item
+            row = self._row(Flow.COMBINE, parent, part, None, key or ("" if is_item else operator))
         for name in ("left", "right"):
             self._value(node.child_by_field_name(name), row, 0)
 
