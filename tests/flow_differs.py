@@ -26,7 +26,10 @@ _SET_NAME = "told of the class, in the statement of which it runs, too"
 _THROWN = "what a function that is called raises is not followed to who catches it"
 _TRAP = "what handles a proxy is not followed"
 
+_SUM = "what `+` of objects gives is not followed"
+
 PROGRAMS: dict[str, Differs] = {
+    "programs_operator_overload_chain": Differs(_SUM, missing={("", "V.done")}),
     "programs_exception_args": Differs(_THROWN, missing={("main", "fallback")}),
     "programs_exception_method_by_call": Differs(
         _OVERRIDDEN, missing={("AppError.to_response", "NotFound.build")}, wrong={("AppError.to_response", "AppError.build")}
