@@ -38,6 +38,8 @@ def solve(program: Program) -> EcmascriptSolver:
     library.made_below_unknown(solver)
     _construct(solver)
     solver.graph.run()
+    library.revive(solver)
+    solver.graph.run()
     _read_members(solver)
     _doubt_replaced(solver)
     _hand_out(solver)

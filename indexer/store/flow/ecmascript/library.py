@@ -27,6 +27,9 @@ OF_PROMISES = frozenset(("then", "catch", "finally"))
 """A promise is taken to be what it holds: what an async function returns is what `await` gives, and what `then` hands over."""
 
 _EACH = frozenset(("forEach", "some", "every", "find", "findLast", "findIndex", "findLastIndex", "map", "filter", "flatMap"))
+MOST_SURE = 5
+"""More functions that may meet in one argument are none that is called for sure."""
+
 BY_NAME = OF_PROMISES | _EACH | frozenset(("reduce", "reduceRight", "sort", "toSorted", "replace", "replaceAll"))
 """Methods that call what they are given, by names that other types hardly have."""
 
@@ -153,7 +156,15 @@ def _assign(solver: EcmascriptSolver, site: Site) -> None:
         solver.graph.watch(target, solver.once(lambda value: _assign_to(solver, site, value)))
 
 
+def _merge_descriptors(solver: EcmascriptSolver, site: Site) -> None:
+    """It copies accessors as they are."""
+    solver.copying_accessors.add(site.number)
+    _assign(solver, site)
+
+
 def _assign_to(solver: EcmascriptSolver, site: Site, target: int) -> None:
+    row = -1 if site.number in solver.copying_accessors else site.row  # where accessors run
+
     def given(value: int) -> None:
         if solver.is_record(value) and value != target:
             if (holder := solver.holder(target)) >= 0:
@@ -162,10 +173,10 @@ def _assign_to(solver: EcmascriptSolver, site: Site, target: int) -> None:
 
     def member(key: str, node: int, owner: int) -> None:
         if solver.values[target].sort == Sort.CONTAINER:
-            solver.copy_property(node, owner, solver.slot(target, key), site.row)
+            solver.copy_property(node, owner, solver.slot(target, key), row)
         elif key[:1] == "s" and "\0" not in key:
             copied = solver.graph.node()
-            solver.copy_property(node, owner, copied, site.row)
+            solver.copy_property(node, owner, copied, row)
             solver.store(target, key[1:], copied)
 
     for source in site.given[1:]:
@@ -411,8 +422,14 @@ def _stringify(solver: EcmascriptSolver, site: Site) -> None:
 
 
 def _revived(solver: EcmascriptSolver, site: Site) -> None:
-    for callee in site.given[1:2]:
-        invoke(solver, site, callee, [])
+    solver.reviving.extend((site, callee) for callee in site.given[1:2])
+
+
+def revive(solver: EcmascriptSolver) -> None:
+    """Once all values are known: of what a setting may hold, all settings meet, and none of them is called for sure."""
+    for site, callee in solver.reviving:
+        if len(solver.graph.values(callee)) <= MOST_SURE:
+            invoke(solver, site, callee, [])
 
 
 _FUNCTIONS: dict[str, _Handler] = {
@@ -426,7 +443,6 @@ _FUNCTIONS: dict[str, _Handler] = {
             "lodash.assign",
             "lodash.defaults",
             "lodash.merge",
-            "merge-descriptors",
             "object-assign",
             "utils-merge",
         )
@@ -436,6 +452,7 @@ _FUNCTIONS: dict[str, _Handler] = {
         for package in ("lodash", "underscore")
         for name in ("assign", "assignIn", "defaults", "extend", "merge")
     },
+    "require(merge-descriptors)": _merge_descriptors,
     "Object.keys": _of_records(keys_of),
     "Object.values": _of_records(values_of),
     "Object.entries": _of_records(entries_of),

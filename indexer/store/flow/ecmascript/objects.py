@@ -63,6 +63,8 @@ class EcmascriptSolver(Solver):
         self._supers: dict[int, list[tuple[int, str, int, int]]] = {}  # by class, or object of none: who asks what is above it
         self._paired: dict[tuple[int, str], list[int]] = {}  # accessors by what they belong to and their name
         self._prototypes: dict[int, list[int]] = {}  # by object without a class those that it is made below
+        self.reviving: list[tuple[Site, int]] = []  # calls of `JSON` with a node of what they may call
+        self.copying_accessors: set[int] = set()  # numbers of calls that copy accessors as they are
         self.described: list[Site] = []  # calls of `Object.defineProperties`
         self.made_below: list[Site] = []  # calls that make an object below another one
         self.replaced: list[tuple[int, int]] = []  # a method, and the row that sets what stands in its place in some object

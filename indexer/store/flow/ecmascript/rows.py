@@ -52,6 +52,8 @@ class EcmascriptBuilder(Builder):
     def global_(self, row: int) -> None:
         program, solver = self._program, self._solver
         own = [sym_id for sym_id in program.means.get(row, ()) if not program.is_outside(sym_id)]
+        if program.key[row] == "module":  # what it exports is a property of it
+            own = [sym_id for sym_id in own if not program.is_module(sym_id)]
         for sym_id in own:
             self._meaning(sym_id, row)
         if not own:
