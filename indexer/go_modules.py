@@ -19,6 +19,10 @@ from indexer.encoding import open_plain
 
 _OPENED = re.compile(r"(\w{1,40})[ \t]*\(")
 _LINE = re.compile(r"(module|go|require|exclude|replace|use|toolchain)[ \t]+([^(\n]+)$")
+_IMPORTS = re.compile(r"^import[ \t]*(?:\(([^)]*)\)|([^\n]*))", re.MULTILINE)
+_QUOTED = re.compile(r'^[ \t]*(?:[\w.]+[ \t]+)?"([^"\n\\]{1,300})"', re.MULTILINE)
+_PACKAGE_PATH = re.compile(r"(?!\.)[\w.~-]+(?:/(?!\.)[\w.~-]+)*")
+_LEFT_OUT = "//go:build ignore\n\npackage missing\n"
 _MOST_MANIFESTS = 5_000
 _MOST_BYTES = 4_000_000
 _MOST_ROUNDS = 8
@@ -50,7 +54,8 @@ class Modules:
 
     folders: absolute, of those that one build can take in together, the root's first; `apart` are those whose module path another one
     has already. missing: required versions whose go.mod is in no cache; `instead` by missing version, one that is there.
-    absent: direct requirements without sources. go: the highest version of the language that one of them is for.
+    absent: direct requirements without sources; hollow: those of them whose go.mod is in a cache, and what that says.
+    go: the highest version of the language that one of them is for.
     """
 
     folders: list[Path]
@@ -58,13 +63,17 @@ class Modules:
     missing: list[Version]
     instead: Mapping[Version, str]
     absent: list[Version]
+    hollow: Mapping[Version, Manifest]
     replaced: Mapping[str, tuple[Path, tuple[str, str]]]
     go: str
 
     @property
     def is_whole(self) -> bool:
-        """Whether the go command can load all of them as they are."""
-        return not self.missing
+        """Whether the go command can load all of them as they are.
+
+        A hollow module stops nothing, yet see `stand_ins`.
+        """
+        return not self.missing and not self.hollow
 
 
 def parse(text: str) -> Manifest:
@@ -167,12 +176,14 @@ def look(folders: Sequence[Path], caches: Sequence[Path], may_read: Callable[[st
         if item.path in manifest.direct and item.path not in taken and item.path not in replaced and not known.has_sources(item)
     }
     absent = {item for item in absent if not any(known.has_sources(other) for other in needed if other.path == item.path)}
+    gone = {*missing, *(Version(path, "") for path in closed)}
     return Modules(
         folders=list(manifests),
         apart=apart,
-        missing=sorted({*missing, *(Version(path, "") for path in closed)}),
+        missing=sorted(gone),
         instead=instead,
         absent=sorted({*absent, *(Version(path, "") for path in closed)}),
+        hollow={item: known.manifest(item) for item in sorted(absent - gone)},
         replaced={path: item for path, item in replaced.items() if path not in closed},
         go=max((manifest.go for manifest in manifests.values() if manifest.go), key=_order, default="1.21"),
     )
@@ -296,14 +307,43 @@ def work_text(modules: Modules, more: Sequence[Path], empty: Path) -> str:
             continue
         better = modules.instead.get(item)
         lines.append(f"replace {item.path} {item.version} => " + (f"{item.path} {better}" if better else str(empty / _folder_name(item))))
+    lines += [f"replace {path} => {empty / _folder_name(Version(path, ''))}" for path in sorted({item.path for item in modules.hollow})]
     return "\n".join(lines) + "\n"
 
 
+def imports(text: str) -> set[str]:
+    """Paths of the packages that a source imports."""
+    return {path for block, line in _IMPORTS.findall(text) for path in _QUOTED.findall(block or line)}
+
+
+def stand_ins(modules: Modules, imported: Iterable[str]) -> Mapping[str, str]:
+    """By relative path, a source that no build takes in, for each package that is imported of a missing or a hollow module.
+
+    Where nothing lies, the go command may tell the missing package with the place of one that imports it, and gopls then takes that file
+    for the only one of a package of its own: the other files of its package, and with them the methods of its types, are unknown to it.
+    Of a package whose files are all left out it tells no place.
+    """
+    lacking = {item.path: _folder_name(item) for item in [*modules.missing, *modules.hollow] if item not in modules.instead}
+    made: dict[str, str] = {}
+    for path in imported:
+        parts = path.split("/")
+        module = next((name for end in range(len(parts), 0, -1) if (name := "/".join(parts[:end])) in lacking), "")
+        if module and _PACKAGE_PATH.fullmatch(path):
+            made["/".join([lacking[module], *parts[module.count("/") + 1 :], "missing.go"])] = _LEFT_OUT
+    return made
+
+
 def empty_modules(modules: Modules) -> Mapping[str, str]:
-    """By name of a folder, the go.mod of each module that stands for a missing one."""
+    """By name of a folder, the go.mod of each module that stands for a missing one, or for a hollow one, and then asks for the same."""
     alone = [item for item in modules.missing if item not in modules.instead]
     replaced = [path for path, (_, target) in modules.replaced.items() if target[1] and Version(*target) in alone]
-    return {_folder_name(item): f"module {item.path}\n" for item in [*alone, *(Version(path, "") for path in replaced)]}
+    empty = {_folder_name(item): f"module {item.path}\n" for item in [*alone, *(Version(path, "") for path in replaced)]}
+    return empty | {_folder_name(item): _hollow_text(item, said) for item, said in modules.hollow.items()}
+
+
+def _hollow_text(item: Version, said: Manifest) -> str:
+    asks = "".join(f"require {other.path} {other.version}\n" for other in said.requires)
+    return f"module {item.path}\n" + (f"\ngo {said.go}\n" if said.go else "") + asks
 
 
 def _folder_name(item: Version) -> str:

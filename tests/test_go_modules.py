@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
 import zipfile
 from pathlib import Path
 
@@ -438,3 +439,60 @@ def test_a_type_without_a_name_is_no_lost_answer():
     ):
         assert pattern.search(said)
     assert not pattern.search("no package metadata for file")
+
+
+def test_a_missing_package_is_told_with_no_file_of_the_workspace(tmp_path: Path):
+    """gopls would take the file that imports it for a package of its own, in which the types of that file lack methods."""
+    requires("go")
+    importing = 'package {}\n\nimport (\n\t"testing"\n\n\tproxy "example.org/gone/deep"\n)\n\nfunc Test(t *testing.T) {{ proxy.New() }}\n'
+    tree = {
+        "go.mod": "module example.com/app\n\ngo 1.21\n\nrequire example.org/gone v1.0.0\n",
+        "all/all_test.go": importing.format("all"),
+        "wrap/wrap.go": 'package wrap\n\nimport proxy "example.org/gone/deep"\n\nvar One = proxy.New()\n',
+    }
+    root = write_tree(tmp_path / "work", tree)
+    cache = tmp_path / "none"
+    made = go_workspace(find_folders(root, []), list(tree), _made(tmp_path / "own"), {"HOME": str(tmp_path), "GOMODCACHE": str(cache)})
+    command = ["go", "list", "-e", "-json=ImportPath,Error", "-test", "-deps", "./..."]
+    told = subprocess.run(
+        command, cwd=root, env={**os.environ, **made.variables, "GOFLAGS": "", "GOPROXY": "off"}, capture_output=True, text=True
+    )
+    assert '"example.org/gone/deep"' in told.stdout, told.stderr
+    assert set(re.findall(r'"Pos": "([^"]*)"', told.stdout)) == {""}
+
+
+def test_a_module_whose_sources_alone_are_missing_is_empty_too(tmp_path: Path):
+    """Its manifest may have been read for others' sake: `go build` downloads what it compiles, and no more."""
+    root = write_tree(tmp_path / "work", {"go.mod": "module example.com/app\n\ngo 1.21\n\nrequire example.org/gone v1.0.0\n"})
+    said = "module example.org/gone\n\ngo 1.20\n\nrequire example.org/below v1.1.0\n"
+    write_tree(
+        tmp_path / "cache/cache/download/example.org", {"gone/@v/v1.0.0.mod": said, "below/@v/v1.1.0.mod": "module example.org/below\n"}
+    )
+    made = go_workspace(
+        find_folders(root, []), ["go.mod"], _made(tmp_path / "own"), {"HOME": str(tmp_path), "GOMODCACHE": str(tmp_path / "cache")}
+    )
+    assert made.missing == ["example.org/gone"]
+    text = Path(made.variables["GOWORK"]).read_text()
+    folder = next(line.split(" => ")[1] for line in text.splitlines() if line.startswith("replace example.org/gone => "))
+    assert go_modules.read(Path(folder) / "go.mod") == go_modules.parse(said.replace("1.0.0", ""))
+
+
+def test_packages_of_missing_modules_are_told_by_their_imports():
+    text = """package a
+
+import "fmt"
+import nick "example.org/one"
+import (
+	_ "example.org/two/v2/x"
+
+	"example.org/three" // a word
+)
+
+var not = "example.org/four"
+"""
+    assert go_modules.imports(text) == {"fmt", "example.org/one", "example.org/two/v2/x", "example.org/three"}
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir()
+    return folder

@@ -91,7 +91,7 @@ def _download(look: Look, folders: Sequence[Path]) -> Step:
             for path, (folder, _) in modules.replaced.items()
             if (target := _manifest(look, folder, place).replaced.get(path)) is not None
         }
-        modules = replace(modules, folders=known, missing=[], instead={}, replaced=replaced)
+        modules = replace(modules, folders=known, missing=[], instead={}, hollow={}, replaced=replaced)
         files[str(work)] = go_modules.work_text(modules, (), place)
     return Step(
         language=GO.name,

@@ -198,9 +198,17 @@ def go_workspace(
     empty = folder / "go-missing"
     for name, text in go_modules.empty_modules(modules).items():
         _write(folder, f"{empty.name}/{name}/go.mod", text)
+    for place, text in go_modules.stand_ins(modules, _go_imports(root, paths)).items():
+        _write(folder, f"{empty.name}/{place}", text)
     target = folder / "go.work"
     _write(folder, target.name, go_modules.work_text(modules, (), empty))
-    return GoWorkspace(variables={**variables, "GOWORK": str(target)}, missing=[item.path for item in modules.missing])
+    return GoWorkspace(variables={**variables, "GOWORK": str(target)}, missing=[item.path for item in [*modules.missing, *modules.hollow]])
+
+
+def _go_imports(root: Path, paths: Sequence[str]) -> set[str]:
+    """What the workspace's Go files import."""
+    sources = (read_source(str(root / path), _MOST_BYTES) for path in paths if path.endswith(".go"))
+    return {path for source in sources for path in go_modules.imports(source.decode("utf-8", "replace"))}
 
 
 def python_environment(folder: Path, version: str, behind: Sequence[str]) -> Path:

@@ -414,7 +414,7 @@ def _of_companions(work: Assignment) -> list[str]:
         return [f"include folders {guessed_folders(work.root, work.documents, work.paths, may_read)}"] if has_includes else []
     folders = go_modules.folders_of(work.root, work.root_paths)
     _, modules = go_modules.best_cache(folders, work.environment, fetched_dir(work.environment), may_read)
-    return [f"go modules missing {modules.missing} {modules.absent}"]
+    return [f"go modules that empty ones stand for {modules.missing} {modules.absent}"]
 
 
 def _in_folder(path: str, folder: Folder, folders: Sequence[Folder]) -> bool:
