@@ -23,7 +23,7 @@ SIDE_BY_SIDE ?= -n $(PROCESSES) --dist loadfile --no-loadscope-reorder
 ASK := $(BIN)/lspidx -C $(DEMO)/$(DJANGO)/django
 
 .DEFAULT_GOAL := help
-.PHONY: help setup toolchains servers object-store demo-index demo quick quick-tests quick-types test costs kills fuzz moving check cache-check format lint types page-check bench bench-quick bench-changes bench-traces bench-increments bench-moving bench-renames bench-live bench-agents bench-clones bench-completeness self docs book cache golden clean
+.PHONY: help setup toolchains servers object-store demo-index demo quick quick-tests quick-types ready test costs kills fuzz moving check cache-check format lint types page-check bench bench-quick bench-changes bench-traces bench-increments bench-moving bench-renames bench-live bench-agents bench-clones bench-completeness self docs book cache golden clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -82,10 +82,14 @@ quick: $(STAMP) ## style, layers, types of what has changed and the tests that n
 quick-tests: $(STAMP)
 	$(BIN)/python -m pytest --quick -q $(TEST_FLAGS)
 
-test: demo-index servers object-store ## run every test: behaviour, real servers, README, style, types, layers (TEST_FLAGS=--all-servers: none left out)
+# Three that wait for downloads and for each other's programs, so side by side.
+ready: $(STAMP)
+	@$(MAKE) --no-print-directory --jobs 3 --output-sync=line demo-index servers object-store
+
+test: ready ## run every test: behaviour, real servers, README, style, types, layers (TEST_FLAGS=--all-servers: none left out)
 	$(BIN)/python -m pytest $(SIDE_BY_SIDE) $(TEST_FLAGS)
 
-costs: demo-index servers object-store ## every test, and what each costs to tests/costs.json, by which `make quick` chooses (on a machine that does nothing else)
+costs: ready ## every test, and what each costs to tests/costs.json, by which `make quick` chooses (on a machine that does nothing else)
 	$(BIN)/python -m pytest $(SIDE_BY_SIDE) --write-costs $(TEST_FLAGS)
 
 check: test cache-check ## what must pass before a change is handed in

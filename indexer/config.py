@@ -195,65 +195,107 @@ def load_config(
         ConfigError: unreadable TOML, an unknown key (with the nearest known one) or a value of the wrong type.
     """
     env = os.environ if environment is None else environment
-    values: dict[str, Any] = {}
-    sources: dict[str, str] = {}
-
-    withheld: dict[str, dict[str, Any]] = {}
-    """Of the project, by language: what counts at full trust only."""
-    refused: list[str] = []
-
-    def take(raw: Mapping[str, Any], source: str, *, of_project: bool = False) -> None:
-        for key, value in raw.items():
-            name = key.replace("-", "_")
-            if name not in _TYPES:
-                near = difflib.get_close_matches(name, _TYPES, 1)
-                hint = f", did you mean '{near[0]}'?" if near else f"; known: {', '.join(_TYPES)}"
-                raise ConfigError(f"{source}: unknown setting '{key}'{hint}")
-            if of_project and name in _USERS and values.get(name):
-                continue
-            if of_project and name == "min_resolved" and isinstance(value, (int, float)) and value < values.get(name, 0.0):
-                continue  # it asks for less than the user does
-            if of_project and (name in _USERS_ONLY or (name == "trust" and not _is_lower(value, values.get("trust", Trust.NONE)))):
-                refused.append(f"{name} of {source}")
-                continue
-            if of_project and name in LIMITS and not _is_within(_converted(name, value, source), values.get(name, _DEFAULTS[name])):
-                refused.append(f"{name} of {source}")
-                continue
-            if of_project and name == "language" and isinstance(value, Mapping):
-                value = _without_loaded(cast("Mapping[str, Any]", value), withheld, refused, source)
-            if name == "language" and name in values and isinstance(value, Mapping):  # key by key: a project adds to what the user has set
-                value = overlay(msgspec.to_builtins(values[name]), value)
-            values[name] = _converted(name, value, source)
-            sources[name] = source
-
+    given = _Given()
     user_file, project_file, pyproject = setting_files(root, env, user_dir)
     if user_file.is_file():
-        take(_read_toml(user_file), str(user_file))
-    allowed = [*allowed_folders(root), *(entry.rpartition("=")[2] for entry in values.get("folders", ()))]
-    if project_file.is_file() and not _leads_out(project_file, root, refused):
-        take(_read_toml(project_file), _PROJECT[0], of_project=True)
-    elif pyproject.is_file() and not _leads_out(pyproject, root, refused):
-        tool = _read_toml(pyproject).get("tool")
-        section = cast("dict[str, Any]", tool).get("lspidx") if isinstance(tool, dict) else None
-        if section is not None and not isinstance(section, dict):
-            raise ConfigError("pyproject.toml: [tool.lspidx] is not a table")
-        take(cast("dict[str, Any]", section or {}), _PROJECT[1], of_project=True)
+        given.take(_read_toml(user_file), str(user_file))
+    allowed = [*allowed_folders(root), *(entry.rpartition("=")[2] for entry in given.values.get("folders", ()))]
+    if project_file.is_file() and not _leads_out(project_file, root, given.refused):
+        given.take_of_project(_read_toml(project_file), _PROJECT[0])
+    elif pyproject.is_file() and not _leads_out(pyproject, root, given.refused):
+        given.take_of_project(_section(_read_toml(pyproject)), _PROJECT[1])
     for name, value in _of_environment(env).items():
-        take({name: value}, f"environment LSPIDX_{name.upper()}")
-    take(remembered or {}, REMEMBERED, of_project=True)  # they lie in the project's folder, and so may be its author's
-    take({key: value for key, value in (flags or {}).items() if value is not None}, "flag")
+        given.take({name: value}, f"environment LSPIDX_{name.upper()}")
+    given.take_of_project(remembered or {}, REMEMBERED)  # they lie in the project's folder, and so may be its author's
+    given.take({key: value for key, value in (flags or {}).items() if value is not None}, "flag")
+    values, sources = given.values, given.sources
     lasting = {name: values[name] for name in session or {} if sources.get(name) in ("flag", REMEMBERED)}
     reach = Reach(root, [*allowed, *_named_by_user(values, sources), *values.get("allow_folders", ())], env)
     denied = _without_places_outside(values, sources, reach)
-    take(session or {}, _SESSION)
-    if values.get("trust") == Trust.FULL and withheld:
-        named = [text for text in refused if text.startswith("language.")]
-        refused = [text for text in refused if text not in named]
-        values["language"] = _converted("language", overlay(msgspec.to_builtins(values.get("language", {})), withheld), "the project")
-    made: dict[str, Any] = {"withheld": tuple(refused), "refused": tuple(denied), "allowed": reach.allowed, "lasting": lasting}
+    given.take(session or {}, _SESSION)
+    given.release_withheld()
+    made: dict[str, Any] = {"withheld": tuple(given.refused), "refused": tuple(denied), "allowed": reach.allowed, "lasting": lasting}
     config = Config(**values, **made, sources={name: sources.get(name, "default") for name in _TYPES})
     _check(config)
     return config
+
+
+class _Given:
+    """Settings from one place after the other. A later one counts more; a project's word counts as far as its user lets it.
+
+    withheld: of the project, by language, what counts at full trust only. refused: settings of the project that do not count.
+    """
+
+    def __init__(self) -> None:
+        self.values: dict[str, Any] = {}
+        self.sources: dict[str, str] = {}
+        self.withheld: dict[str, dict[str, Any]] = {}
+        self.refused: list[str] = []
+
+    def take(self, raw: Mapping[str, Any], source: str) -> None:
+        for key, value in raw.items():
+            self._set(_known(key, source), value, source)
+
+    def take_of_project(self, raw: Mapping[str, Any], source: str) -> None:
+        for key, value in raw.items():
+            name = _known(key, source)
+            if self._asks_for_less(name, value):
+                continue
+            if self._goes_too_far(name, value, source):
+                self.refused.append(f"{name} of {source}")
+                continue
+            if name == "language" and isinstance(value, Mapping):
+                value = _without_loaded(cast("Mapping[str, Any]", value), self.withheld, self.refused, source)
+            self._set(name, value, source)
+
+    def release_withheld(self) -> None:
+        """At full trust what was withheld counts, over all else."""
+        if self.values.get("trust") == Trust.FULL and self.withheld:
+            self.refused = [text for text in self.refused if not text.startswith("language.")]
+            languages = overlay(msgspec.to_builtins(self.values.get("language", {})), self.withheld)
+            self.values["language"] = _converted("language", languages, "the project")
+
+    def _asks_for_less(self, name: str, value: Any) -> bool:
+        """Whether the user's own word stands, without another."""
+        if name in _USERS:
+            return bool(self.values.get(name))
+        return name == "min_resolved" and isinstance(value, (int, float)) and value < self.values.get(name, 0.0)
+
+    def _goes_too_far(self, name: str, value: Any, source: str) -> bool:
+        if name in _USERS_ONLY:
+            return True
+        if name == "trust":
+            return not _is_lower(value, self.values.get("trust", Trust.NONE))
+        return name in LIMITS and not _is_within(_converted(name, value, source), self.values.get(name, _DEFAULTS[name]))
+
+    def _set(self, name: str, value: Any, source: str) -> None:
+        if name == "language" and name in self.values and isinstance(value, Mapping):  # key by key: who comes later adds
+            value = overlay(msgspec.to_builtins(self.values[name]), value)
+        self.values[name] = _converted(name, value, source)
+        self.sources[name] = source
+
+
+def _known(key: str, source: str) -> str:
+    """The setting's name.
+
+    Raises:
+        ConfigError: there is none of this name.
+    """
+    name = key.replace("-", "_")
+    if name not in _TYPES:
+        near = difflib.get_close_matches(name, _TYPES, 1)
+        hint = f", did you mean '{near[0]}'?" if near else f"; known: {', '.join(_TYPES)}"
+        raise ConfigError(f"{source}: unknown setting '{key}'{hint}")
+    return name
+
+
+def _section(pyproject: Mapping[str, Any]) -> dict[str, Any]:
+    """Our table of a `pyproject.toml`; empty where it has none."""
+    tool = pyproject.get("tool")
+    section = cast("dict[str, Any]", tool).get("lspidx") if isinstance(tool, dict) else None
+    if section is not None and not isinstance(section, dict):
+        raise ConfigError("pyproject.toml: [tool.lspidx] is not a table")
+    return cast("dict[str, Any]", section or {})
 
 
 def _of_environment(env: Mapping[str, str]) -> dict[str, Any]:

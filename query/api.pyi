@@ -187,7 +187,7 @@ def change_signature(
     apply: bool = False,
     plan: str = "",
 ) -> Answer[ChangedSignature]:
-    """Adds, removes, renames or reorders parameters of a function, method or constructor of Python, with all calls of it.
+    """Adds, removes, renames or reorders parameters of a function, method or constructor, with all calls of it: Python, TypeScript, Go.
 
     Args:
         symbol: bare name, dotted name, path, path:line, path:line:col, or a symbol as any tool prints it
@@ -195,10 +195,12 @@ def change_signature(
         line: 1-based
         column: 1-based, in UTF-16 code units
         position_pattern: text of the file with one @@ at the place meant
-        add: a parameter as the function's head will say it: 'timeout: float = 10'; '*, timeout=10': by keyword only
+        add: a parameter as the function's head will say it: 'timeout: float = 10' ('*, timeout=10': by keyword only), 'timeout?: number',
+            'ctx context.Context'
         remove: name of a parameter that the body no longer uses
         rename: old=new
-        order: all parameters by their new names, in the new order: a,b,*,c; `*` and `/` where other kinds begin
+        order: all parameters by their new names, in the new order: a,b,*,c; `*` and `/` where other kinds begin in Python; #2: the second,
+            where it has no name of its own
         after: parameter behind which the added ones go; else at the end
         call_with: what calls pass for an added parameter: timeout=None
         anyway: write it also where calls are left that may not fit, or something else stands against it

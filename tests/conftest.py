@@ -72,9 +72,10 @@ def pytest_configure_node(node: Any) -> None:
 
 def _import_own_part(config: pytest.Config) -> None:
     """Where several processes collect, each begins with other modules: what none has compiled yet, each would compile, 9 s of processor."""
-    if (told := getattr(config, "workerinput", None)) is None or len(config.args) != 1 or "::" in config.args[0]:
+    told, here = getattr(config, "workerinput", None), Path(__file__).parent
+    if told is None or [Path(config.invocation_params.dir, name).resolve() for name in config.args] != [here]:
         return
-    names = sorted(file.stem for file in Path(__file__).parent.glob("test_*.py"))
+    names = sorted(file.stem for file in here.glob("test_*.py"))
     for name in names[int(told["workerid"].removeprefix("gw")) :: told["workercount"]]:
         with contextlib.suppress(Exception):  # what is wrong with it the collection says
             importlib.import_module(name)
@@ -93,8 +94,9 @@ def pytest_collection(session: pytest.Session) -> Generator[None, object, object
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    shutil.rmtree(config.stash[STATE], ignore_errors=True)
-    config.stash[DOOR].remove()
+    if STATE in config.stash:  # else the beginning has failed, and says why
+        shutil.rmtree(config.stash[STATE], ignore_errors=True)
+        config.stash[DOOR].remove()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

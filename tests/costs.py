@@ -35,11 +35,10 @@ LEARNT_SUM_S = 2.0
 MANY_MODULES = 20
 """What loads more is the first to need them: the next would be, in its place."""
 
-UNMEASURED_S = 1.0
-"""What a test that is marked `slow` is taken to cost where that was never measured."""
-
-LEAST_ELAPSED_S = 5
-"""Modules that took less are in no record: it does not matter when they come."""
+UNKNOWN_MODULE_S = 60.0
+"""What a module is taken to last that the record does not have. It comes among the long ones: were it one of them, and last, it would run
+alone, and nothing is lost if it is a short one.
+"""
 
 _PROPERTY, _SHARED, _LOADED = "processor_s", "shared_processor_s", "loaded_modules"
 _SHOWN = 12
@@ -170,7 +169,7 @@ def merge(record: dict[str, float], by_test: dict[str, float], marked: Collectio
     found = means(by_test)
     replaced = found.keys() | elapsed.keys()
     kept = {name: cost for name, cost in record.items() if name not in replaced and (RECORD.parent / name.partition("::")[0]).is_file()}
-    modules = {name: float(round(spent)) for name, spent in elapsed.items() if spent >= LEAST_ELAPSED_S}
+    modules = {name: float(round(spent)) for name, spent in elapsed.items()}
     return kept | modules | {name: cost for name, cost in found.items() if cost > QUICK_S or name in marked}
 
 
@@ -196,17 +195,14 @@ def leave_out_dear(config: pytest.Config, items: list[pytest.Item]) -> None:
 def put_dearest_modules_first(items: list[pytest.Item]) -> None:
     """For processes side by side, each of which takes the next module when it has ended one: the long ones are not left for the end.
 
-    A module whose length is in no record counts as what its functions cost.
+    A module whose length is in no record counts as what its functions cost, or as a long one if that is not known to be much.
     """
     record = load()
-    spent: Counter[str] = Counter()
+    known: Counter[str] = Counter()
     for item in items:
-        cost = record.get(function_of(item.nodeid), UNMEASURED_S if item.get_closest_marker("slow") is not None else 0.0)
-        spent[_module_of(item)] += round(cost * 100)  # whole numbers: every process comes to the same order
-    for module in spent:
-        if (elapsed := record.get(function_of(module))) is not None:
-            spent[module] = round(elapsed * 100)
-    items.sort(key=lambda item: (-spent[_module_of(item)], _module_of(item)))
+        known[_module_of(item)] += round(record.get(function_of(item.nodeid), 0.0) * 100)  # whole numbers: every process has one order
+    lengths = {module: record.get(function_of(module), max(cost / 100, UNKNOWN_MODULE_S)) for module, cost in known.items()}
+    items.sort(key=lambda item: (-lengths[_module_of(item)], _module_of(item)))
 
 
 def _module_of(item: pytest.Item) -> str:

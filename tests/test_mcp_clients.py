@@ -36,6 +36,13 @@ def entry(project: Path, name: str) -> dict[str, Any]:
     return (tomllib.loads(text) if client.form == "toml" else json.loads(text))[client.key]["lspidx"]
 
 
+def test_a_folder_that_the_client_is_told_to_keep_its_settings_in_is_taken(project: Path):
+    home, kept = str(project.parent / "home"), project.parent / "kept"
+    env = {"HOME": home, "XDG_CONFIG_HOME": home + "/.config", "CODEX_HOME": str(kept)}
+    assert lspidx("mcp", "install", "codex", "--apply", cwd=project, env=env).returncode == 0
+    assert "lspidx" in tomllib.loads((kept / "config.toml").read_text(encoding="utf-8"))["mcp_servers"]
+
+
 @pytest.mark.parametrize("name", CLIENTS)
 def test_the_entry_that_is_written_starts_a_server_of_this_project(project: Path, name: str):
     shown = installed(project, name)

@@ -18,7 +18,7 @@ from indexer.model import Evidence, Role, SymbolFlag
 from indexer.store.facts import TABLES
 from indexer.store.macros import expand
 from indexer.store.merge import STAGES
-from indexer.store.merge.stages import statements
+from indexer.store.merge.stages import OF_LANGUAGE, statements
 from indexer.store.schema import SCHEMA_VERSION
 
 
@@ -60,7 +60,7 @@ def test_a_stage_is_cut_into_the_statements_that_duckdb_reads(stage: Path) -> No
 def test_what_a_statement_needs_is_made_before_it() -> None:
     there = {f"facts_{table}" for table in TABLES} | {"flow_base", "flow_call", "flow_meaning", "flow_property", "flow_stop"}
     for one in (one for stage in STAGES for one in statements(stage)):
-        assert {name for any_of in one.needs for name in any_of} <= there, one.text
+        assert {name for any_of in one.needs for name in any_of if not name.startswith(OF_LANGUAGE)} <= there, one.text
         assert not one.makes or bool(one.needs) == bool(one.columns), one.text
         there |= {one.changes} if one.makes else set()
 
@@ -80,7 +80,7 @@ def test_a_statement_makes_no_row_without_what_it_needs(tmp_path: Path) -> None:
     assert made.wrong == []
     assert len(made.found) > 100
     silent = [name for name, found in made.found.items() if not found]
-    assert len(silent) < 76, silent  # they make no row of these sources, whatever there is
+    assert len(silent) < 81, silent  # they make no row of these sources, whatever there is
 
 
 def test_bits_never_change_their_meaning() -> None:

@@ -69,7 +69,6 @@ def refused_pointers(folders: Sequence[Path], paths: Iterable[str], reach: Reach
         python_prefix: the environment of Python that is used; empty for none.
     """
     root = str(folders[0])
-    open_to_all = [f"{os.path.realpath(top)}/" for top in (*system_read(), *system_run())]
     found: dict[str, Refusal] = {}
     unread: list[_Unread] = []
     for item in itertools.chain(_all_named(folders, paths, unread), _of_environment(folders[0], python_prefix, reach)):
@@ -79,7 +78,7 @@ def refused_pointers(folders: Sequence[Path], paths: Iterable[str], reach: Reach
         if not target or not os.path.exists(target) or reach.may_read(target):
             continue
         target = _whole(target)
-        if any(f"{os.path.realpath(target)}/".startswith(top) for top in open_to_all):
+        if _is_open_to_all(os.path.realpath(target)):
             continue
         known = found.get(target)
         languages = tuple(sorted({*known.languages, *item.languages})) if known and known.languages and item.languages else item.languages
@@ -93,6 +92,11 @@ def refused_pointers(folders: Sequence[Path], paths: Iterable[str], reach: Reach
         )
     named = [item for path, item in sorted(found.items()) if not any(above in found for above in map(str, Path(path).parents))]
     return [*named, *_of_unread(root, unread)]
+
+
+def _is_open_to_all(target: str) -> bool:
+    """Whether it lies in a folder of the system that every server may read. Few workspaces name a place for which that is to be asked."""
+    return any(f"{target}/".startswith(f"{os.path.realpath(top)}/") for top in (*system_read(), *system_run()))
 
 
 def _of_unread(root: str, unread: Sequence[_Unread]) -> Iterator[Refusal]:

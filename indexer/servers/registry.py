@@ -170,18 +170,21 @@ def load_table() -> Table:
 
 
 def parse_table(text: str, source: str) -> Table:
-    """Raises ConfigError with file, entry, key and the nearest known key."""
+    """Raises ConfigError with file, entry and key: one that is unknown, with the nearest known, or one that the entry lacks."""
     try:
         raw = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{source}: not readable as TOML: {error}") from error
     for kind, record, ours in (("server", ServerSpec, {"name"}), ("language", LanguageSpec, set[str]())):
         known = {field.name for field in msgspec.structs.fields(record)} - ours
+        needed = [field.name for field in msgspec.structs.fields(record) if field.required and field.name not in ours]
         entries = raw.get(kind)
         for name, entry in entries.items() if isinstance(entries, dict) else ():
             for key in entry if isinstance(entry, dict) else ():
                 if key not in known:
                     raise ConfigError(f"{source}: {kind} '{name}' has an unknown key '{key}'{_nearest(key, known)}")
+            if isinstance(entry, dict) and (lacking := [key for key in needed if key not in entry]):
+                raise ConfigError(f"{source}: {kind} '{name}' has no '{lacking[0]}'")
             if isinstance(entry, dict) and kind == "server":
                 entry["name"] = name
     try:

@@ -33,7 +33,7 @@ written in lower case with no space before the parenthesis. Text in quotes and c
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from enum import IntEnum, IntFlag
 from functools import lru_cache
 
@@ -182,6 +182,17 @@ def _among(expression: str, numbers: Iterable[int]) -> str:
 
 def _of_languages(expression: str, asked: list[str]) -> str:
     """Whether a language is one of those whose record has this field, or has this value in it."""
+    names = languages_with(asked)
+    listed = [f"'{name}'" for name in names]
+    return f"({expression} = {listed[0]})" if len(listed) == 1 else f"({expression} IN ({', '.join(listed)}))"
+
+
+def languages_with(asked: Sequence[str]) -> Sequence[str]:
+    """Languages whose record has a field, or has a value in it: `asked` is the field's name and, if need be, the value.
+
+    Raises:
+        UnknownName: there is no such field, or no language with it.
+    """
     from indexer.languages import Language, names_of  # a question whose statements ask for none does without: 4 ms
 
     field, *value = asked
@@ -190,8 +201,7 @@ def _of_languages(expression: str, asked: list[str]) -> str:
     names = names_of(lambda record: getattr(record, field) == value[0] if value else bool(getattr(record, field)))
     if not names:
         raise UnknownName(f"{_LANGUAGE}() knows no language with {' = '.join(asked)}")
-    listed = [f"'{name}'" for name in names]
-    return f"({expression} = {listed[0]})" if len(listed) == 1 else f"({expression} IN ({', '.join(listed)}))"
+    return names
 
 
 def _named(macro: str, known: Mapping[str, int], arguments: list[str]) -> list[int]:

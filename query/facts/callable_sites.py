@@ -99,6 +99,79 @@ def keywords_of(index: Index, functions: Collection[int], names: Collection[str]
     return list(rows)
 
 
+class ParameterUse(NamedTuple):
+    """Where a parameter of `of` is named. is_definition: in the head. 0-based."""
+
+    of: int
+    name: str
+    path: str
+    line: int
+    col: int
+    is_definition: bool
+
+
+def parameter_uses(index: Index, functions: Collection[int]) -> list[ParameterUse]:
+    """Where the parameters of these functions are named, in their heads and bodies."""
+    rows = index.rows(
+        """
+        SELECT DISTINCT u.id, p.name, d.path, r.line, r.col, has_role(r.roles, 'definition')
+        FROM (SELECT unnest($ids::INTEGER[]) AS id) u
+        JOIN symbol p ON p.container_id = u.id AND has_flag(p.flags, 'parameter') JOIN refs r ON r.sym_id = p.sym_id
+        JOIN document d ON d.doc_id = r.doc_id ORDER BY ALL
+        """,
+        {"ids": sorted(functions)},
+    ) if functions else []  # fmt: skip
+    return [ParameterUse(*row) for row in rows]
+
+
+def known_at(index: Index, sites: Collection[Site]) -> set[Site]:
+    """Those of the places of which it is known what is named there."""
+    rows = index.rows(
+        """
+        SELECT DISTINCT p.path, p.line, p.col
+        FROM (SELECT unnest($paths::VARCHAR[]) AS path, unnest($lines::INTEGER[]) AS line, unnest($cols::INTEGER[]) AS col) p
+        JOIN document d ON d.path = p.path JOIN occ o ON o.doc_id = d.doc_id AND o.line = p.line AND o.col = p.col ORDER BY ALL
+        """,
+        _columns(sites),
+    ) if sites else []  # fmt: skip
+    return set(rows)
+
+
+def namesakes(index: Index, function: int) -> list[int]:
+    """Functions of the same name, kind and owner in other files of the same folder: of a member, types of the same name own them."""
+    rows = index.rows(
+        """
+        SELECT o.sym_id FROM symbol s JOIN document d USING (doc_id) LEFT JOIN symbol c ON c.sym_id = s.container_id
+        JOIN symbol o ON o.name = s.name AND o.kind = s.kind AND o.doc_id <> s.doc_id
+        JOIN document e ON e.doc_id = o.doc_id LEFT JOIN symbol f ON f.sym_id = o.container_id
+        WHERE s.sym_id = $id AND regexp_replace(e.path, '[^/]*$', '') = regexp_replace(d.path, '[^/]*$', '')
+          AND (is_kind(c.kind, 'module') AND is_kind(f.kind, 'module') OR c.name = f.name) ORDER BY ALL
+        """,
+        {"id": function},
+    )
+    return [row[0] for row in rows]
+
+
+def owners_of(index: Index, functions: Collection[int]) -> list[int]:
+    """The types whose members these are."""
+    rows = index.rows(
+        """
+        SELECT DISTINCT c.sym_id FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN symbol s ON s.sym_id = u.id
+        JOIN symbol c ON c.sym_id = s.container_id WHERE is_type(c.kind) ORDER BY ALL
+        """,
+        {"ids": sorted(functions)},
+    )
+    return [row[0] for row in rows]
+
+
+def maker_of(index: Index, type_id: int) -> int | None:
+    """The constructor that a class has itself, where the language has a kind of symbol for it."""
+    row = index.row(
+        "SELECT sym_id FROM symbol WHERE container_id = $id AND is_kind(kind, 'constructor') ORDER BY sym_id LIMIT 1", {"id": type_id}
+    )
+    return None if row is None else row[0]
+
+
 def _columns(sites: Collection[Site]) -> dict[str, list[str] | list[int]]:
     ordered = sorted(sites)
     return {"paths": [site[0] for site in ordered], "lines": [site[1] for site in ordered], "cols": [site[2] for site in ordered]}

@@ -25,7 +25,8 @@ _MOST_BYTES = 4_000_000
 class Client(NamedTuple):
     """title: what people call it. place: its file, below the project, or below `base` of the user where it has none for a project.
 
-    key: the table of servers in it. more: what an entry says beside command and arguments. then: what the user has left to do.
+    variable: what names the first folder of `place`, where it is set. key: the table of servers in it. more: what an entry says beside
+    command and arguments. then: what the user has left to do.
     """
 
     title: str
@@ -35,6 +36,7 @@ class Client(NamedTuple):
     form: Literal["json", "toml"] = "json"
     more: Mapping[str, Any] = {}
     then: str = "restart it, or reload its servers"
+    variable: str = ""
 
 
 CLIENTS: Mapping[str, Client] = {
@@ -43,7 +45,7 @@ CLIENTS: Mapping[str, Client] = {
     "vscode": Client("VS Code", ".vscode/mcp.json", "servers", more={"type": "stdio"}, then="it asks whether the server is trusted"),
     "cursor": Client("Cursor", ".cursor/mcp.json", "mcpServers", then="switch it on among the MCP servers of its settings"),
     "zed": Client("Zed", "zed/settings.json", "context_servers", base="config"),
-    "codex": Client("Codex", ".codex/config.toml", "mcp_servers", base="home", form="toml"),
+    "codex": Client("Codex", ".codex/config.toml", "mcp_servers", base="home", form="toml", variable="CODEX_HOME"),
     "gemini": Client("Gemini CLI", ".gemini/settings.json", "mcpServers"),
 }
 
@@ -97,6 +99,8 @@ def write(found: Change) -> None:
 
 def _place(client: Client, root: Path) -> Path:
     home = Path.home()
+    if client.variable and (folder := os.environ.get(client.variable)):
+        return Path(folder).joinpath(*Path(client.place).parts[1:])
     config = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config")
     if client.base == "desktop":
         on_mac, on_windows = home / "Library/Application Support/Claude", Path(os.environ.get("APPDATA", home)) / "Claude"

@@ -289,12 +289,7 @@ def call(
     arguments = _of_others(declared, arguments)
     cursor = _cursor(declared, arguments)
     own = {key: value for key, value in arguments.items() if key != "cursor"} | ({"cursor": cursor.own} if cursor.own else {})
-    try:
-        parameters = msgspec.convert({**preset, **own}, declared.parameters)
-    except msgspec.ValidationError as error:
-        fields = [field for field in declared.parameters.__struct_fields__ if field not in preset]
-        known = f"; it takes: {', '.join(fields)}" if "unknown field" in str(error) else _choices(declared, str(error))
-        raise UsageError(f"{name}: {error}{known}") from error
+    parameters = _parameters(declared, name, preset, own)
     writes = declared.writes(parameters)
     if (writes or declared.runs) and not edits:
         raise _edits_off(name, writes=writes)
@@ -305,10 +300,8 @@ def call(
     workspace = Workspace(root=home, index=index, servers=asked, is_indexing=is_indexing, progress=progress, phases=session)
     try:
         with _names_of_now(index, declared):
-            if not declared.needs_index or (declared.live is not None and _wants_live(index, parameters)):
-                answer = (declared.run if declared.live is None else declared.live)(workspace, parameters)
-            elif workspace.is_indexing and declared.by_text is not None:
-                answer = declared.by_text(workspace, parameters)
+            if (run := _without_index(declared, workspace, parameters)) is not None:
+                answer = run(workspace, parameters)
             else:
                 known = _usable(index, declared, name, home)
                 context = Context(index=known, certificate=certificate(known), servers=asked, progress=progress, served=served)
@@ -329,6 +322,29 @@ def call(
         applied=_applied(answer.result) if declared.applies else msgspec.UNSET,
         quoted=msgspec.UNSET if declared.own_words else [*QUOTED, *(["beside"] if answer.beside else [])],
     )
+
+
+def _parameters(declared: Tool, name: str, preset: Mapping[str, Any], given: Mapping[str, Any]) -> Any:
+    """Args: name: by which it was called, which presets some.
+
+    Raises:
+        UsageError: what is given does not fit.
+    """
+    try:
+        return msgspec.convert({**preset, **given}, declared.parameters)
+    except msgspec.ValidationError as error:
+        fields = [field for field in declared.parameters.__struct_fields__ if field not in preset]
+        known = f"; it takes: {', '.join(fields)}" if "unknown field" in str(error) else _choices(declared, str(error))
+        raise UsageError(f"{name}: {error}{known}") from error
+
+
+def _without_index(declared: Tool, workspace: Workspace, parameters: Any) -> Callable[[Workspace, Any], Answer[Any]] | None:
+    """What answers without an index: a tool that needs none, a server that runs, or the text alone while the first index is made."""
+    if not declared.needs_index:
+        return declared.run if declared.live is None else declared.live
+    if declared.live is not None and _wants_live(workspace.index, parameters):
+        return declared.live
+    return declared.by_text if workspace.is_indexing else None
 
 
 def _of_others(declared: Tool, arguments: Mapping[str, Any]) -> Mapping[str, Any]:

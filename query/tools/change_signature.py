@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 
 from indexer.errors import EditRefused, UsageError
 from indexer.languages import PYTHON
-from indexer.servers.registry import language_of
+from indexer.text import index_to_utf16
 from query.answers.envelope import Answer, Place, Reason, completeness_from
 from query.answers.pages import all_of
 from query.answers.paths import listed, of_paths
 from query.answers.style import Style, count
 from query.context import Context
-from query.facts.callable_sites import keywords_of, types_at
 from query.facts.completeness import DEFINITION, Certificate
-from query.facts.documents import contents
-from query.facts.folders import edit_scope, index_command
-from query.facts.freshness import is_as_indexed
+from query.facts.folders import edit_scope
 from query.facts.index import Index
 from query.facts.parameters import Named, asked
 from query.facts.symbols import Symbol
-from query.live.outline import hangs
 from query.refactor.outcome import Apply, Edited, PlanId, carry_out, done, lines
 from query.refactor.simulation.trial import Evaluation, evaluation_lines, judged
 from query.surface.registry import tool
@@ -31,12 +28,14 @@ from query.surface.registry import tool
 if TYPE_CHECKING:
     from query.edits.plan import Plan
     from query.edits.scope import Scope
-    from query.refactor.parameters.call_sites import Code
-    from query.refactor.parameters.changed_definition import Definition
-    from query.refactor.parameters.changing_signature import Changed, Left, Site
+    from query.edits.text import Document
+    from query.refactor.parameters.changing_signature import Made
     from query.refactor.parameters.signature import Wish
-    from query.refactor.parameters.signature_uses import Family, Kin, Uses
+    from query.refactor.parameters.signature_uses import Kin
 
+_WORD = re.compile(r"[^\W\d][\w$]*")
+_KINDS = ("function", "method", "constructor", "class")
+_SAY_WHAT = "say what to change: add, remove, rename, order"
 _TOLD = 3
 _SHOWN = 200
 _LOOKED_AT = ("stale", "escapes", "unresolved_same_name")
@@ -46,13 +45,19 @@ _LOOKED_AT = ("stale", "escapes", "unresolved_same_name")
 class ChangeSignature(Named, kw_only=True):
     add: Annotated[
         list[str],
-        msgspec.Meta(description="a parameter as the function's head will say it: 'timeout: float = 10'; '*, timeout=10': by keyword only"),
+        msgspec.Meta(
+            description="a parameter as the function's head will say it: 'timeout: float = 10' ('*, timeout=10': by keyword only), "
+            "'timeout?: number', 'ctx context.Context'"
+        ),
     ] = []
     remove: Annotated[list[str], msgspec.Meta(description="name of a parameter that the body no longer uses")] = []
     rename: Annotated[list[str], msgspec.Meta(description="old=new")] = []
     order: Annotated[
         list[str],
-        msgspec.Meta(description="all parameters by their new names, in the new order: a,b,*,c; `*` and `/` where other kinds begin"),
+        msgspec.Meta(
+            description="all parameters by their new names, in the new order: a,b,*,c; `*` and `/` where other kinds begin in Python; "
+            "#2: the second, where it has no name of its own"
+        ),
     ] = []
     after: Annotated[str, msgspec.Meta(description="parameter behind which the added ones go; else at the end")] = ""
     call_with: Annotated[list[str], msgspec.Meta(description="what calls pass for an added parameter: timeout=None")] = []
@@ -135,51 +140,43 @@ def _text(answer: Answer[ChangedSignature], style: Style) -> Iterator[str]:
     catches_up=True,
 )
 def TOOL(context: Context, ask: ChangeSignature) -> Answer[ChangedSignature]:
-    """Adds, removes, renames or reorders parameters of a function, method or constructor of Python, with all calls of it."""
-    from query.refactor.parameters.signature_uses import kin_of, target_of
-
+    """Adds, removes, renames or reorders parameters of a function, method or constructor, with all calls of it: Python, TypeScript, Go."""
     index, workspace = context.index, context.workspace
-    symbol = target_of(index, ask.resolve(index, ("function", "method", "constructor", "class")))
-    wish = _wish(ask)
-    kin = kin_of(index, symbol)
-    gaps = _gaps(index, symbol, kin)
-    made: list[_Made] = []
+    symbol, makes = _maker(index, ask.resolve(index, _KINDS), ask)
+    tried: list[_Made] = []
 
     def plan(scope: Scope) -> Plan:
         from query.edits.plan import plan_documents
 
-        found = _make(index, scope, symbol, kin, wish, gaps)
-        made.append(found)
-        if ask.diagnostics and found.changed.documents:
-            before = {path: found.codes[path].module.document.content for path in found.changed.documents}
-            found.preview, found.judged = judged(workspace, before, found.changed.documents)
-        doubts = [*found.changed.doubts, *_said_of(found)]
+        found = makes(scope)
+        tried.append(found)
+        new = found.made.changed.documents
+        if ask.diagnostics and new:
+            found.preview, found.judged = judged(workspace, {path: found.made.documents[path].content for path in new}, new)
+        doubts = [*found.made.changed.doubts, *_said_of(found)]
         if ask.apply and not ask.anyway and doubts:
             raise EditRefused(f"nothing was written: {'; '.join(doubts)}. Look at it without apply first; to write it all the same: anyway")
-        return plan_documents(scope, found.changed.documents, found.digests)
+        return plan_documents(scope, new, found.made.digests)
 
     outcome = carry_out(workspace, plan, write=ask.apply, shown=ask.plan)
-    [found] = made
-    left = [LeftUse(why=item.why, place=_place(found.codes.get(item.path), item.path, item.place)) for item in found.changed.left]
-    reasons = [*outcome.reasons, *gaps, *found.judged]
+    [found] = tried
+    made = found.made
+    left = [LeftUse(why=item.why, place=_place(made.documents.get(item.path), item.path, item.place)) for item in made.changed.left]
+    reasons = [*outcome.reasons, *found.gaps, *found.judged]
     if left:
         detail = "uses that may not fit the new parameters stay as they are"
         reasons.append(of_paths("left_behind", detail, sorted({item.place.path for item in left}), len(left)))
-    main = found.definitions[symbol.sym_id]
     result = ChangedSignature(
         name=symbol.record.qualified_name,
-        before=_said(main.change.before),
-        after=_said(main.change.after),
-        functions=[
-            symbol.record.qualified_name,
-            *sorted(kin.members[key].record.qualified_name for key in found.definitions if key != symbol.sym_id),
-        ],
-        calls=found.changed.calls,
+        before=made.before,
+        after=made.after,
+        functions=made.functions,
+        calls=made.changed.calls,
         edited=outcome.edited,
         workspace_edit=outcome.plan.as_workspace_edit(edit_scope(workspace.root, index)),
         left=left[:_SHOWN],
         left_total=len(left),
-        doubts=found.changed.doubts,
+        doubts=made.changed.doubts,
         preview=found.preview,
     )
     long = any(item.diff_lines_left_out for item in outcome.edited.files)
@@ -187,7 +184,45 @@ def TOOL(context: Context, ask: ChangeSignature) -> Answer[ChangedSignature]:
     return workspace.answer(meant, result, all_of(outcome.edited.edits, cut_short=long), completeness_from(reasons))
 
 
+def _maker(index: Index, symbol: Symbol, ask: ChangeSignature) -> tuple[Symbol, Callable[[Scope], _Made]]:
+    """The function that is meant, and what makes the new texts, by how its language passes arguments."""
+    from query.refactor.positional import sites
+
+    if not symbol.record.external and sites.takes_by_place(symbol.record.path):
+        from query.refactor.positional import asked as by_place
+
+        symbol = sites.target_of(index, symbol)
+        wanted = by_place.Asked(_wish_by_place(ask), ask.add)
+        kin = sites.kin_of(index, symbol, by_place.language_for(symbol))
+        gaps = _gaps(index, symbol, kin)
+        return symbol, lambda scope: _Made(made=by_place.made(index, scope, symbol, kin, wanted, gaps), gaps=gaps)
+    from query.refactor.parameters import asked as of_python
+    from query.refactor.parameters.signature_uses import kin_of, target_of
+
+    symbol = target_of(index, symbol)
+    wish = _wish(ask)
+    kin = kin_of(index, symbol)
+    gaps = _gaps(index, symbol, kin)
+    return symbol, lambda scope: _Made(made=of_python.made(index, scope, symbol, kin, wish, gaps), gaps=gaps)
+
+
 # ---- what is asked for
+
+
+def _wish_by_place(ask: ChangeSignature) -> Wish:
+    """Without what is added, which the language reads."""
+    from query.refactor.parameters.signature import Wish
+
+    wish = Wish(
+        removed=tuple(_names(ask.remove)),
+        renamed=_pairs(ask.rename, "rename", "old=new"),
+        given=_pairs(ask.call_with, "call_with", "timeout=null"),
+        after=ask.after,
+        order=tuple(_names(ask.order)),
+    )
+    if not (ask.add or wish.removed or wish.renamed or wish.order):
+        raise UsageError(_SAY_WHAT)
+    return wish
 
 
 def _wish(ask: ChangeSignature) -> Wish:
@@ -203,7 +238,7 @@ def _wish(ask: ChangeSignature) -> Wish:
         order=tuple(_names(ask.order)),
     )
     if not (wish.added or wish.removed or wish.renamed or wish.order):
-        raise UsageError("say what to change: add, remove, rename, order")
+        raise UsageError(_SAY_WHAT)
     _check_names(wish)
     return wish
 
@@ -242,194 +277,16 @@ def _check_names(wish: Wish) -> None:
             raise UsageError(f"'{value}' is no expression that calls could pass for '{name}'")
 
 
-def _said(signature: Sequence[Any]) -> str:
-    """The names of parameters, as a head has them."""
-    from query.refactor.parameters.signature import KEYWORD_ONLY, KWARGS, POSITIONAL_ONLY, VARARGS
-
-    words: list[str] = []
-    for number, item in enumerate(signature):
-        before = signature[number - 1].kind if number else None
-        if before == POSITIONAL_ONLY and item.kind != POSITIONAL_ONLY:
-            words.append("/")
-        if item.kind == KEYWORD_ONLY and before not in (KEYWORD_ONLY, VARARGS):
-            words.append("*")
-        words.append({VARARGS: "*", KWARGS: "**"}.get(item.kind, "") + item.name)
-    return f"({', '.join([*words, *(['/'] if signature and signature[-1].kind == POSITIONAL_ONLY else [])])})"
-
-
 # ---- what it does
 
 
 class _Made(msgspec.Struct, kw_only=True):
-    """`digests`: of all files that were read, by path. unknown: reasons why uses may be unknown, where those could break.
+    """gaps: reasons why uses may be unknown. preview, judged: what servers say, and why that may not be all of it."""
 
-    preview, judged: what servers say, and why that may not be all of it.
-    """
-
-    definitions: dict[int, Definition]
-    codes: dict[str, Code]
-    changed: Changed
-    digests: dict[str, str]
-    unknown: list[Reason]
+    made: Made
+    gaps: list[Reason]
     preview: Evaluation | None = None
     judged: list[Reason] = []
-
-
-def _make(index: Index, scope: Scope, symbol: Symbol, kin: Kin, wish: Wish, gaps: Sequence[Reason]) -> _Made:
-    """The texts after the change.
-
-    Raises:
-        UsageError, EditRefused: it cannot be had.
-    """
-    from query.refactor.parameters.changing_signature import changed_texts, receivers
-    from query.refactor.parameters.signature import is_compatible
-    from query.refactor.parameters.signature_uses import class_family, is_special, paths_of, uses_of
-
-    uses = uses_of(index, kin.members, unknown=True)
-    family = class_family(index, symbol)
-    codes, digests = _read(index, scope, sorted({*paths_of(kin.members, uses.sites), *(item.record.path for item in family.classes)}))
-    doubts: list[str] = []
-    if is_special(symbol.record.name):
-        doubts.append(f"'{symbol.record.name}' has the form of a special method, and a library may call it by a protocol of its own")
-    definitions = _definitions(symbol, kin, codes, wish, doubts)
-    shown = receivers(codes, uses.sites)
-    types: dict[str, set[int]] = {}
-    for path, line, col in types_at(index, {(item.path, *item.place) for item in shown}):
-        types.setdefault(path, set()).add(codes[path].offset((line, col)))
-    sites = [site._replace(of=of) for site in uses.sites if (of := tuple(one for one in site.of if one in definitions))]
-    found = changed_texts(definitions, wish, codes, sites, {path: frozenset(offsets) for path, offsets in types.items()})
-    is_safe = all(is_compatible(item.change, is_bound=True) and is_compatible(item.change, is_bound=False) for item in definitions.values())
-    found.doubts = [*doubts, *found.doubts]
-    if not is_safe:
-        found.left += _handed_over(family.classes, codes)
-        found.doubts += _of_others(index, scope, kin, definitions, uses, family, codes, sites)
-    return _Made(definitions=definitions, codes=codes, changed=found, digests=digests, unknown=[] if is_safe else list(gaps))
-
-
-def _handed_over(family: Sequence[Symbol], codes: Mapping[str, Code]) -> list[Left]:
-    """Where the methods of these classes hand over the class of their object."""
-    from query.refactor.parameters.changing_signature import Left
-    from query.refactor.parameters.handed_classes import handed_over
-
-    why = "the class of the object is handed over, and how it is called there is not known"
-    return [
-        Left(item.record.path, code.position(code.start(node)), why)
-        for item in family
-        if (code := codes.get(item.record.path)) is not None
-        for node in handed_over(code, (item.record.line - 1, item.record.col - 1))
-    ]
-
-
-def _read(index: Index, scope: Scope, paths: Sequence[str]) -> tuple[dict[str, Code], dict[str, str]]:
-    """The texts as they are now, and their digests.
-
-    Raises:
-        EditRefused: one has changed since the index was made, or is no Python.
-    """
-    from query.edits.text import decode
-    from query.refactor.parameters.call_sites import Code
-    from query.refactor.python_module import Module
-
-    known = contents(index, paths)
-    if old := [path for path in paths if path in known and not is_as_indexed(index, path)]:
-        raise EditRefused(f"files have changed since the index was made ({listed(old)}); first run: {index_command(index)}")
-    texts = {
-        path: decode(content, f"'{path}'")
-        for path in paths
-        if language_of(path) == PYTHON.name and (content := scope.read(path)) is not None
-    }
-    slow = hangs([(path, text.for_server) for path, text in texts.items()])
-    if slow:
-        raise EditRefused(f"no parser reads '{list(texts)[min(slow)]}' in a time that fits its size")
-    codes: dict[str, Code] = {}
-    for path, text in texts.items():
-        codes[path] = Code(Module(path, known[path].module if path in known else "", text))
-    return codes, {path: text.digest for path, text in texts.items()}
-
-
-def _definitions(symbol: Symbol, kin: Kin, codes: Mapping[str, Code], wish: Wish, doubts: list[str]) -> dict[int, Definition]:
-    """What changes, by number; of others of the family it is said that they stay."""
-    from query.refactor.parameters.changed_definition import definition, signature_of
-
-    doubts += kin.doubts
-    found: dict[int, Definition] = {}
-    other: list[str] = []
-    for key, item in sorted(kin.members.items(), key=lambda pair: pair[0] != symbol.sym_id):
-        record = item.record
-        code = codes.get(record.path)
-        nodes = sorted(code.definitions((record.line - 1, record.col - 1)), key=lambda node: node.lineno) if code is not None else []
-        if code is None or not nodes:
-            if key == symbol.sym_id:
-                raise EditRefused(f"'{record.qualified_name}' is not found as a `def` at {record.path}:{record.line}")
-            other.append(f"{record.qualified_name} ({record.path}:{record.line})")
-            continue
-        if key != symbol.sym_id:
-            own, first = signature_of(nodes[-1]), signature_of(found[symbol.sym_id].nodes[-1])
-            has = {one.name for one in own}
-            if not wish.named <= has or not has.isdisjoint({one.name for one in wish.added}) or _places(own) != _places(first):
-                other.append(f"{record.qualified_name} ({record.path}:{record.line})")
-                continue
-        found[key] = definition(code, nodes, wish, record.qualified_name)
-    if other:
-        doubts.append(
-            f"{listed(other)} may be called in its place (overrides it, is overridden by it, or has what the same protocol asks for), "
-            "has other parameters, and stays as it is"
-        )
-    return found
-
-
-def _places(signature: Sequence[Any]) -> list[str]:
-    from query.refactor.parameters.signature import NORMAL, POSITIONAL_ONLY
-
-    return [item.name for item in signature if item.kind in (POSITIONAL_ONLY, NORMAL)][1:]
-
-
-def _of_others(
-    index: Index,
-    scope: Scope,
-    kin: Kin,
-    definitions: Mapping[int, Definition],
-    uses: Uses,
-    family: Family,
-    codes: Mapping[str, Code],
-    sites: Sequence[Site],
-) -> list[str]:
-    """What stands against a change that some call could not bear, beside the calls."""
-    from query.refactor.parameters.changed_definition import decorators_of
-    from query.refactor.parameters.quoted_calls import quoted_calls
-    from query.refactor.parameters.signature import Rewritten, rewritten
-    from query.refactor.parameters.signature_uses import called_as
-
-    doubts: list[str] = []
-    for key, item in definitions.items():
-        record = kin.members[key].record
-        if item.unclear:
-            said = listed([f"@{word}" for node in item.nodes for word, decorator in decorators_of(node) if decorator in item.unclear])
-            doubts.append(
-                f"'{record.name}' stands under {said} at {record.path}:{record.line}, which may call it by its parameters or change them"
-            )
-        if record.is_test and record.name.startswith("test"):
-            doubts.append(f"'{record.name}' is a test, which a runner calls by the names of its parameters")
-        if scope.read(f"{record.path}i") is not None:
-            doubts.append(f"'{record.path}i' declares it too, and stays as it is")
-        if uses.elsewhere and rewritten(item.change, (), is_bound=True) != Rewritten():
-            doubts.append(
-                f"{listed([f'{place.path}:{place.line + 1}' for place in uses.elsewhere])} names what is called without arguments"
-            )
-    names = {name for item in definitions.values() for name in [*item.change.removed, *item.change.new_names]}
-    told = {(site.path, offset) for site in sites if site.path in codes for offset in codes[site.path].keywords_at(site.place)}
-    unseen = [
-        (path, line, col)
-        for path, line, col in keywords_of(index, list(definitions), names)
-        if path not in codes or (path, codes[path].offset((line, col))) not in told
-    ]
-    called = {name for key in definitions for name in called_as(index, kin.members[key])}
-    doubts += quoted_calls(index, called, {item.record.name for item in family.classes}, has_bases=family.has_bases)
-    if unseen:
-        doubts.append(
-            f"a parameter is passed by its name at {listed([f'{path}:{line + 1}' for path, line, _ in unseen])}, where no call is known"
-        )
-    return doubts
 
 
 def _gaps(index: Index, symbol: Symbol, kin: Kin) -> list[Reason]:
@@ -441,11 +298,11 @@ def _gaps(index: Index, symbol: Symbol, kin: Kin) -> list[Reason]:
 
 def _said_of(found: _Made) -> list[str]:
     said: list[str] = []
-    if found.changed.left:
-        places = [f"{item.path}:{item.place[0] + 1}" for item in found.changed.left]
+    if found.made.changed.left:
+        places = [f"{item.path}:{item.place[0] + 1}" for item in found.made.changed.left]
         said.append(f"uses stay that may not fit the new parameters: {listed(places)}")
-    if found.unknown:
-        said.append(f"uses may be left that are not known: {'; '.join(reason.detail for reason in found.unknown[:_TOLD])}")
+    if found.made.unknown:
+        said.append(f"uses may be left that are not known: {'; '.join(reason.detail for reason in found.made.unknown[:_TOLD])}")
     if found.preview is not None and (errors := found.preview.errors_introduced):
         said.append(f"it brings errors: {listed([f'{item.path}:{item.line} {item.message}' for item in errors], _TOLD)}")
     elif found.preview is not None and found.preview.net_delta is None:
@@ -453,9 +310,13 @@ def _said_of(found: _Made) -> list[str]:
     return said
 
 
-def _place(code: Code | None, path: str, at: tuple[int, int]) -> Place:
+def _place(text: Document | None, path: str, at: tuple[int, int]) -> Place:
     line, col = at
-    if code is None:
+    if text is None:
         return Place(path=path, line=line + 1, col=col + 1, end_col=col + 1, text="")
-    word = code.word_at(at)
-    return Place(path=path, line=line + 1, col=col + 1, end_col=col + 1 + word[1], text=code.module.line(line).strip()[:200])
+    start = text.lines.offset(line, col)
+    found = _WORD.match(text.text, start)
+    said = found[0] if found else ""
+    low, high = text.lines.bounds(line)
+    shown = text.text[low:high].strip()[:200]
+    return Place(path=path, line=line + 1, col=col + 1, end_col=col + 1 + index_to_utf16(said, len(said)), text=shown)

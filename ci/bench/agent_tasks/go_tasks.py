@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from ci.bench.agent_tasks.repositories import go_errors, go_tests
-from ci.bench.agent_tasks.work import Agent, DeadEndError, Reader, Task, missing, places, says_complete, unless
+from ci.bench.agent_tasks.work import Agent, DeadEndError, Reader, Task, unless
 
 _DIFF = "utils/merkletrie/difftree.go"
-_HEAD = "\thashEqual noder.Equal,\n) (Changes, error) {\n\treturn DiffTreeContext(context.Background()"
 _PACKAGE = "./utils/merkletrie/..."
 
 
@@ -25,15 +24,13 @@ def _edited(root: Path, path: str, old: str, new: str) -> None:
 
 
 async def add_parameter(agent: Agent, root: Path) -> list[str]:
-    said = await agent.call("find_callers", symbol="utils.merkletrie.difftree.DiffTree", direction="incoming")
-    _edited(root, _DIFF, _HEAD, _HEAD.replace("noder.Equal,\n", "noder.Equal,\n\t_ bool,\n"))
-    broken = {place for place, text in go_errors(root).items() if "not enough arguments in call" in text}
-    wrong = unless(broken, "the compiler names no call")
-    return wrong + (
-        missing("call", broken, {near for path, line in places(said) for near in ((path, line), (path, line + 1))})
-        if says_complete(said)
-        else []
-    )
+    before = set(go_errors(root).values())
+    await agent.call("search_tools", query="select:change_signature")
+    wish = {"symbol": "utils.merkletrie.difftree.DiffTree", "add": ["strict bool"], "call_with": ["strict=false"]}
+    said = await agent.applied("change_signature", **wish)
+    wrong = unless("strict bool" in (root / _DIFF).read_text(encoding="utf-8"), f"nothing was written: {said[:200]}")
+    after = [f"{path}:{line} {text}" for (path, line), text in go_errors(root).items() if text not in before]
+    return wrong + after + unless(go_tests(root, _PACKAGE), "the package's tests fail")
 
 
 def add_parameter_by_reading(reader: Reader) -> None:

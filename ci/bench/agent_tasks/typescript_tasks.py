@@ -23,6 +23,28 @@ def _edited(root: Path, path: str, old: str, new: str) -> None:
     (root / path).write_text(text.replace(old, new, 1), encoding="utf-8")
 
 
+# ---- 1: a parameter, and the calls that need it
+
+
+async def add_parameter(agent: Agent, root: Path) -> list[str]:
+    before = set(typescript_errors(root).values())
+    await agent.call("search_tools", query="select:change_signature")
+    wish = {"symbol": "DepthContext.getDepthContextFor", "add": ["initial: number"], "call_with": ["initial=0"]}
+    shown = await agent.call("change_signature", **wish)
+    spied = subprocess.run(
+        ["git", "grep", "-nE", r"spyOn\(\w+, 'getDepthContextFor'", "--", FAST_CHECK], cwd=root, capture_output=True, text=True
+    )
+    stay = {(path, int(line)) for path, line, _ in (text.split(":", 2) for text in spied.stdout.splitlines())}
+    wrong = missing("spy that stays as it is", stay, places(shown))
+    await agent.call("change_signature", **wish, anyway=True, apply=True)
+    wrong += unless("initial: number" in (root / _DEPTH).read_text(encoding="utf-8"), "nothing was written")
+    return wrong + [f"the compiler says: {text}" for text in sorted(set(typescript_errors(root).values()) - before)]
+
+
+def add_parameter_by_reading(reader: Reader) -> None:
+    reader.search(r"\bgetDepthContextFor\b")
+
+
 # ---- 2: a method of an abstract class, renamed
 
 
@@ -103,6 +125,9 @@ def review_by_reading(reader: Reader) -> None:
 
 
 TASKS = (
+    Task(
+        number=1, title="add a parameter, mend the calls", repository="fast-check", work=add_parameter, by_reading=add_parameter_by_reading
+    ),
     Task(
         number=2, title="rename a method with overrides", repository="fast-check", work=rename_method, by_reading=rename_method_by_reading
     ),

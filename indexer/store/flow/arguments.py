@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from indexer.model import Flow, Handed
+from indexer.model import Handed
+from indexer.store.flow.kinds import Kind
 from indexer.store.flow.program import Program
 from indexer.store.flow.sites import Signature, Site
 
@@ -84,5 +85,5 @@ def _taken_out(program: Program) -> set[tuple[int, str]]:
     return {
         (program.body[row], program.key[row][1:])
         for row, kind in enumerate(program.kind)
-        if kind in (Flow.CONSTANT, Flow.ITEM, Flow.SET_ITEM) and program.key[row][:1] == "s"
+        if kind in (Kind.CONSTANT, Kind.ITEM, Kind.SET_ITEM) and program.key[row][:1] == "s"
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from indexer.model import Handed, SymbolKind, Via
 from indexer.store.flow import arguments, containers, library, named, standard
-from indexer.store.flow.kinds import MADE
+from indexer.store.flow.provided import MADE
 from indexer.store.flow.sites import Signature, Site
 from indexer.store.flow.solver import Solver
 from indexer.store.flow.values import Sort

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from indexer.model import Flow, Handed, Via
+from indexer.model import Handed, Via
+from indexer.store.flow import library
+from indexer.store.flow.kinds import Kind
 from indexer.store.flow.narrowing import Narrowing
+from indexer.store.flow.sites import Signature
 from indexer.store.flow.values import Sort
 
 _KEEPING = frozenset(
@@ -29,7 +32,7 @@ class Decorating(Narrowing):
         solver.remade.add(sym_id)
         source = made if not program.is_type(sym_id) else row
         for child in reversed(decorators):
-            at = self._told_at(child, self.taken(child, Handed.CALLEE)) if program.kind[child] == Flow.CALL else child
+            at = self._told_at(child, self.taken(child, Handed.CALLEE)) if program.kind[child] == Kind.CALL else child
             site = solver.site(at, self._at(child), solver.graph.node(), via=Via.DECORATED)
             site.given = [source]
             source = site.result
@@ -91,17 +94,36 @@ class Decorating(Narrowing):
     def _keeps(self, row: int) -> bool:
         """Whether a decorator is one of those that leave a function as it is; with arguments too."""
         program = self._program
-        if program.kind[row] == Flow.CALL:
+        if program.kind[row] == Kind.CALL:
             return any(self._keeps(child) for child in self.taken(row, Handed.CALLEE))
         means = program.means.get(row, ())
         if any(program.is_type(sym_id) and self.kind_of_keeping(sym_id) for sym_id in means):
             return True
-        if program.kind[row] == Flow.ATTRIBUTE and program.name[row] in ("setter", "getter", "deleter"):
+        if program.kind[row] == Kind.ATTRIBUTE and program.name[row] in ("setter", "getter", "deleter"):
             return True
         return any(program.outside.get(sym_id, "") in _KEEPING for sym_id in means)
 
     def _told_at(self, row: int, callees: list[int]) -> int:
         """The row at whose place an edge of a call is told: that of the name which is called, if there is one."""
-        if len(callees) == 1 and self._program.kind[callees[0]] in (Flow.NAME, Flow.ATTRIBUTE, Flow.GLOBAL, Flow.SUPER):
+        if len(callees) == 1 and self._program.kind[callees[0]] in (Kind.NAME, Kind.ATTRIBUTE, Kind.GLOBAL, Kind.SUPER):
             return callees[0]
         return row
+
+    def _parametrize(self, row: int, signature: Signature) -> None:
+        """`@pytest.mark.parametrize("a, b", [(f, g), …])`: parameters are elements of what stands there."""
+        program, solver = self._program, self._solver
+        by_name = {name: node for name, _, node in signature.parameters}
+        for child in self._takes.get(row, ()):
+            is_call = Handed.DECORATOR <= program.part[child] < Handed.BASE and program.kind[child] == Kind.CALL
+            if not is_call or not any(program.name[callee] == "parametrize" for callee in self.taken(child, Handed.CALLEE)):
+                continue
+            told = next((program.key[at] for at in self.taken(child, Handed.TOLD)), "")
+            names = [name.strip() for name in told[1:].split(",")]
+            for values in self._nodes(child, Handed.ARGUMENT + 1):
+                element = solver.graph.node()
+                library.iterate(solver, values, element, -1)
+                for place, name in enumerate(names):
+                    if name in by_name and len(names) == 1:
+                        solver.graph.copy(element, by_name[name])
+                    elif name in by_name:
+                        library.item(solver, element, f"i{place}", by_name[name], -1)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from indexer.model import Flow, Handed, SymbolFlag, Via
+from indexer.model import Handed, SymbolFlag, Via
+from indexer.store.flow.kinds import Kind
 from indexer.store.flow.program import Program
 from indexer.store.flow.solver import Solver
 from indexer.store.flow.values import Sort
@@ -16,11 +17,11 @@ MOST_TARGETS = 16
 """What may be more than so many is told as a gap."""
 
 _OF_SOURCE = {
-    Flow.ITEM: Via.CONTAINER,
-    Flow.ITERATE: Via.CONTAINER,
-    Flow.CALL: Via.RETURNED,
-    Flow.ENTER_CONTEXT: Via.RETURNED,
-    Flow.ATTRIBUTE: Via.ATTRIBUTE,
+    Kind.ITEM: Via.CONTAINER,
+    Kind.ITERATE: Via.CONTAINER,
+    Kind.CALL: Via.RETURNED,
+    Kind.ENTER_CONTEXT: Via.RETURNED,
+    Kind.ATTRIBUTE: Via.ATTRIBUTE,
 }
 
 
@@ -64,7 +65,7 @@ def found_by(solvers: Sequence[Solver]) -> Found:
     for solver in solvers:
         _add(made, solver)
     program = solvers[0].program
-    made.gaps.extend((_place(program, row), "cut") for row, kind in enumerate(program.kind) if kind == Flow.CUT)
+    made.gaps.extend((_place(program, row), "cut") for row, kind in enumerate(program.kind) if kind == Kind.CUT)
     return made
 
 
@@ -123,7 +124,7 @@ def _holder(program: Program, row: int) -> str:
     """The name of what a property is set of: the row behind that of the assignment."""
     child = row + 1
     is_holder = child < len(program.parent) and program.parent[child] == row and program.part[child] == 0
-    return program.name[child] if is_holder and program.kind[child] in (Flow.NAME, Flow.GLOBAL, Flow.ATTRIBUTE) else ""
+    return program.name[child] if is_holder and program.kind[child] in (Kind.NAME, Kind.GLOBAL, Kind.ATTRIBUTE) else ""
 
 
 def _add_bases(made: Found, solver: Solver, place: Place, name: str) -> None:
@@ -131,7 +132,7 @@ def _add_bases(made: Found, solver: Solver, place: Place, name: str) -> None:
     known = solver.classes_at(place.row) - {place.around}
     if len(known) <= MOST_SURE:
         made.bases.extend((place, sym_id, "") for sym_id in sorted(known))
-    if solver.program.kind[place.row] not in (Flow.NAME, Flow.ATTRIBUTE, Flow.GLOBAL):
+    if solver.program.kind[place.row] not in (Kind.NAME, Kind.ATTRIBUTE, Kind.GLOBAL):
         made.bases.append((place, None, name))
 
 
@@ -173,12 +174,12 @@ def _runs_of_result(solver: Solver, sym_id: int) -> set[int]:
 def _is_new(solver: Solver, row: int, sym_id: int, via: Via) -> bool:
     """Whether the server did not tell: where it named a function or a type at the place, it is that which is called."""
     program = solver.program
-    if program.is_outside(sym_id) or program.kind[row] not in (Flow.NAME, Flow.ATTRIBUTE, Flow.GLOBAL):
+    if program.is_outside(sym_id) or program.kind[row] not in (Kind.NAME, Kind.ATTRIBUTE, Kind.GLOBAL):
         return not program.is_outside(sym_id)
     means = [meant for meant in program.means.get(row, ()) if not _is_call_of_callable(program, meant)]
     if sym_id in means:
         return False
-    if row in program.typed and via == Via.NONE and program.kind[row] == Flow.ATTRIBUTE:
+    if row in program.typed and via == Via.NONE and program.kind[row] == Kind.ATTRIBUTE:
         return _is_held(solver, sym_id, means)
     if via != Via.NONE or any(meant in solver.remade for meant in means):
         return True
@@ -241,15 +242,15 @@ def _via(solver: Solver, row: int, sym_id: int) -> Via:
     """How what is called came to the row where it is called."""
     program = solver.program
     kind = program.kind[row]
-    if kind == Flow.ATTRIBUTE:
+    if kind == Kind.ATTRIBUTE:
         return Via.INFERRED_TYPE if (row, sym_id) in solver.read else Via.ATTRIBUTE
-    if kind == Flow.NAME:
+    if kind == Kind.NAME:
         if any(program.flags[meant] & _PARAMETER for meant in program.means.get(row, ())):
             return Via.ARGUMENT
         source = solver.binds.get(program.of[row] if program.of[row] >= 0 else solver.bound_by(row), -1)
-        return _OF_SOURCE.get(Flow(program.kind[source]), Via.STORED) if source >= 0 else Via.STORED
+        return _OF_SOURCE.get(program.kind[source], Via.STORED) if source >= 0 else Via.STORED
     source = solver.binds.get(row, -1)
-    return _OF_SOURCE.get(Flow(program.kind[source]), Via.STORED) if source >= 0 else Via.STORED
+    return _OF_SOURCE.get(program.kind[source], Via.STORED) if source >= 0 else Via.STORED
 
 
 def _place(program: Program, row: int) -> Place:

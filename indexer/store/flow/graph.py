@@ -96,36 +96,58 @@ class Graph:
         if known is not None:
             for value in tuple(known):
                 self.put(target, value)
-        if source in self._texts:
-            for value in tuple(self._texts[source]):
+        texts = self._texts.get(source)
+        if texts is not None:
+            for value in tuple(texts):
                 self.put(target, value)
 
     def watch(self, node: int, watcher: Watcher) -> None:
         watchers = self._watchers[node]
         if watchers is None:
-            watchers = self._watchers[node] = []
-        watchers.append(watcher)
-        for value in self.values(node):
-            watcher(value)
-        for value in tuple(self._texts.get(node, ())):
-            watcher(value)
+            self._watchers[node] = [watcher]
+        else:
+            watchers.append(watcher)
+        known = self.reached[node]
+        if known is not None:
+            for value in tuple(known):
+                watcher(value)
+        texts = self._texts.get(node)
+        if texts is not None:
+            for value in tuple(texts):
+                watcher(value)
 
     def run(self) -> None:
-        queue = self._queue
+        queue, reached, copies_of, watchers_of = self._queue, self.reached, self._copies, self._watchers
+        steps, most_steps = self.steps, self._most_steps
         while queue:
-            self.steps += 1
-            if self.steps > self._most_steps:
+            steps += 1
+            if steps > most_steps:
                 self.is_cut = True
                 queue.clear()
-                return
+                break
             node, value = queue.popleft()
-            copies = self._copies[node]
-            if isinstance(copies, int):
-                self.put(copies, value)
-            elif copies is not None:
-                for target in copies:
-                    self.put(target, value)  # changes no copies
-            watchers = self._watchers[node]
+            copies = copies_of[node]
+            if copies is None:
+                pass
+            elif value < 0:
+                for target in (copies,) if isinstance(copies, int) else copies:
+                    self.put(target, value)
+            else:
+                for target in (copies,) if isinstance(copies, int) else copies:  # `put`, written out: most of all steps are taken here
+                    known = reached[target]
+                    if known is None:
+                        reached[target] = [value]
+                    elif value in known:
+                        continue
+                    elif len(known) >= MOST_VALUES and (target not in self._wide or len(known) >= MOST_WIDE):
+                        self.full.add(target)
+                        continue
+                    else:
+                        known.append(value)
+                    if copies_of[target] is not None or watchers_of[target] is not None:
+                        queue.append((target, value))
+            watchers = watchers_of[node]
             if watchers is not None:
                 for watcher in tuple(watchers):
                     watcher(value)
+        self.steps = steps

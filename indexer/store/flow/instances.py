@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from indexer.model import Flow, SymbolFlag, SymbolKind
+from indexer.model import SymbolFlag, SymbolKind
+from indexer.store.flow.kinds import Kind
 from indexer.store.flow.program import Program
 
 _FIXTURE, _PARAMETER = int(SymbolFlag.FIXTURE), int(SymbolFlag.PARAMETER)
@@ -23,7 +24,7 @@ def find(program: Program, rows: Sequence[int]) -> dict[int, tuple[int, bool]]:
     """Adds those classes to a program; by row of `request.instance`, or of `request.cls`, the class, and whether it is that itself."""
     at: dict[int, list[int]] = {}
     for row in rows:
-        if program.kind[row] == Flow.ATTRIBUTE and program.name[row] in _OF_REQUEST:
+        if program.kind[row] == Kind.ATTRIBUTE and program.name[row] in _OF_REQUEST:
             fixture = _fixture_of(program, row)
             if fixture >= 0:
                 at.setdefault(fixture, []).append(row)
@@ -42,7 +43,7 @@ def find(program: Program, rows: Sequence[int]) -> dict[int, tuple[int, bool]]:
 def _fixture_of(program: Program, row: int) -> int:
     """The fixture whose parameter `request` an attribute is taken of, or -1."""
     child = row + 1
-    if child >= len(program.parent) or program.parent[child] != row or program.kind[child] != Flow.NAME:
+    if child >= len(program.parent) or program.parent[child] != row or program.kind[child] != Kind.NAME:
         return -1
     for sym_id in program.means.get(child, ()):
         function = program.containers[sym_id]
@@ -61,7 +62,7 @@ def _classes(program: Program, rows: Iterable[int]) -> dict[int, int]:
     docs = {
         sym_id: program.doc[row]
         for row in rows
-        if program.kind[row] == Flow.DEFINE and program.part[row] == 1
+        if program.kind[row] == Kind.DEFINE and program.part[row] == 1
         for sym_id in program.means.get(row, ())
         if program.kinds[sym_id] == SymbolKind.CLASS
     }

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from indexer.model import Via
 from indexer.store.flow import named
-from indexer.store.flow.kinds import held_by
+from indexer.store.flow.provided import held_by
 from indexer.store.flow.sites import Site
 from indexer.store.flow.solver import Solver
 from indexer.store.flow.values import Sort

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from indexer.model import Flow
+from indexer.store.flow.kinds import Kind
 from indexer.store.flow.sources import Sources
 from indexer.store.flow.values import Sort
 
@@ -43,7 +43,7 @@ class Narrowing(Sources):
         program = self._program
         found: set[int] = set()
         for row in rows:
-            if program.kind[row] == Flow.COLLECTION:
+            if program.kind[row] == Kind.COLLECTION:
                 inner = self._classes(self._takes.get(row, []))
             else:
                 inner = {sym_id for sym_id in program.means.get(row, ()) if program.is_type(sym_id)}

@@ -37,7 +37,7 @@ class Nodes:
         self._mappings: set[int] = set()
         self._names: dict[str, int] = {}
         self._named: list[str] = []
-        self.held_by_kind: dict[int, int] = {}  # by class: the container of what its objects hold (`indexer.store.flow.kinds`)
+        self.held_by_kind: dict[int, int] = {}  # by class: the container of what its objects hold (`indexer.store.flow.provided`)
         self.opened: set[int] = set()  # modules whose names are items of `globals()`
         self.setting_defaults: frozenset[int] | None = None  # files that set defaults of arguments (`indexer.store.flow.parsers`)
         self.by_name: set[int] = set()  # numbers of containers of which items are taken by names that are known only

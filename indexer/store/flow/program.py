@@ -6,8 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from indexer.model import CALLABLE_KINDS, TYPE_KINDS, Evidence, Flow, SymbolFlag, SymbolKind
+from indexer.model import CALLABLE_KINDS, TYPE_KINDS, Evidence, SymbolFlag, SymbolKind
 from indexer.store.flow.inputs import Inputs
+from indexer.store.flow.kinds import Kind
 
 _PARAMETER, _EXTERNAL, _PROPERTY = (
     int(SymbolFlag.PARAMETER),
@@ -21,9 +22,9 @@ PYTHON, ECMASCRIPT = 0, 1
 _FOR_TESTS = re.compile("test|spec|fixture|mock", re.IGNORECASE)
 """What a folder of tests, or of what they share, has in its name."""
 
-_ENTER = int(Flow.ENTER)
+_ENTER = Kind.ENTER
 _MODULE = int(SymbolKind.MODULE)
-_OF_MODULES = frozenset((int(Flow.MODULE), int(Flow.EXPORT)))
+_OF_MODULES = frozenset((Kind.MODULE, Kind.EXPORT))
 
 _ASKED_BY_TYPE = frozenset({int(Evidence.CALLEE_TYPE), int(Evidence.INFERRED)})
 """Evidence of rows that say what is called where a name stands, not what the name means."""
@@ -254,7 +255,7 @@ def _add_meanings(program: Program, inputs: Inputs, docs: Sequence[int]) -> None
         if evidence in _ASKED_BY_TYPE:
             if not flags[symbol] & _EXTERNAL:  # `partial.__call__` says nothing of what that calls
                 program.typed.add(row)
-                if program.kind[row] == Flow.PARAMETER and program.is_callable(symbol):
+                if program.kind[row] == Kind.PARAMETER and program.is_callable(symbol):
                     program.filled.setdefault(row, []).append(symbol)
         elif row not in means:
             means[row] = [symbol]

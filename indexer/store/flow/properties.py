@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import NamedTuple
 
-from indexer.model import Flow
+from indexer.store.flow.kinds import Kind
 from indexer.store.flow.program import Program
 
 _HIDDEN = 1 << 40
@@ -129,7 +129,7 @@ class Teller:
         meanings: dict[int, set[int]] = {}
         for (holder, name), rows in properties.set_at.items():
             for row in rows:
-                if row not in read and not program.means.get(row) and program.kind[row] != Flow.SET_ITEM:
+                if row not in read and not program.means.get(row) and program.kind[row] != Kind.SET_ITEM:
                     meant = self._found(holder, name, program.doc[row])
                     if meant is not None:
                         meanings.setdefault(row, set()).add(meant)
@@ -143,7 +143,7 @@ class Teller:
         place = {key: number for number, key in enumerate(told.made)}
         told.meant = {row: meant if meant >= 0 else -1 - place[self._rows[-1 - meant]] for row, meant in of_rows.items()}
         for number, (row, _) in enumerate(told.made):
-            if program.kind[row] != Flow.SET_ITEM:
+            if program.kind[row] != Kind.SET_ITEM:
                 told.meant[row] = -1 - number
         return told
 
@@ -226,7 +226,7 @@ class Teller:
 
     def _rank(self, row: int, made: Made) -> Rank:
         program = self._program
-        if program.kind[row] == Flow.KEY:
+        if program.kind[row] == Kind.KEY:
             return Rank.KEY
         if program.body[row] in made.bodies and program.doc[row] == made.doc:
             return Rank.MADE

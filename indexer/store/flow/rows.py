@@ -6,10 +6,11 @@ from collections.abc import Callable
 from itertools import chain
 from typing import Any, ClassVar
 
-from indexer.model import Flow, Handed, SymbolFlag
+from indexer.model import Handed, SymbolFlag
 from indexer.store.flow import arguments, below, described, instances, library, named
 from indexer.store.flow.calls import call, give_back
 from indexer.store.flow.decorating import Decorating
+from indexer.store.flow.kinds import Kind
 from indexer.store.flow.program import PYTHON, Program
 from indexer.store.flow.properties import Teller
 from indexer.store.flow.sites import Signature, Site
@@ -29,6 +30,10 @@ _OF_ANY_NAME = frozenset({"__getattr__", "__getattribute__", "__setattr__"})
 _OF_CLASSES = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})
 
 
+_FIRST = frozenset((Kind.BIND, Kind.SET_ATTRIBUTE, Kind.CONSTANT, Kind.DEFINE, Kind.YIELD, Kind.YIELD_FROM))
+"""Rows of which something is known before any other becomes what it says."""
+
+
 class Builder(Decorating):
     """Makes each row what it says about values."""
 
@@ -37,27 +42,32 @@ class Builder(Decorating):
 
     def build(self) -> None:
         program, solver = self._program, self._solver
+        takes, parents, kinds = self._takes, program.parent, program.kind
         for row in self._rows:
-            parent = program.parent[row]
-            if parent >= 0:
-                self._takes.setdefault(parent, []).append(row)
+            parent = parents[row]
+            if parent in takes:
+                takes[parent].append(row)
+            elif parent >= 0:
+                takes[parent] = [row]
         for row in self._rows:
-            kind = program.kind[row]
-            if kind == Flow.BIND:
+            kind = kinds[row]
+            if kind not in _FIRST:
+                continue
+            if kind == Kind.BIND:
                 self._set.update(program.means.get(row, ()))
                 for sym_id in program.means.get(row, ()):
                     self._binders.setdefault(sym_id, []).append(row)
-            elif kind == Flow.SET_ATTRIBUTE:
+            elif kind == Kind.SET_ATTRIBUTE:
                 solver.set_names.add(program.name[row])
-            elif kind == Flow.CONSTANT:
+            elif kind == Kind.CONSTANT:
                 if program.part[row] == Handed.TOLD and program.key[row][:1] == "q":
                     solver.patterns.add(program.key[row][1:])
                 solver.texts.add(program.key[row][1:])
-            elif kind == Flow.DEFINE:
+            elif kind == Kind.DEFINE:
                 solver.defined.update(program.means.get(row, ()))
                 solver.defined_at.update(dict.fromkeys(program.means.get(row, ()), row))
                 self._defined_at.update(dict.fromkeys(program.means.get(row, ()), row))
-            elif kind in (Flow.YIELD, Flow.YIELD_FROM):
+            elif kind in (Kind.YIELD, Kind.YIELD_FROM):
                 self._generators.add(program.body[row])
         self._find_returned()
         self._find_looked_up()
@@ -66,7 +76,7 @@ class Builder(Decorating):
             self.find_bases(row)
         self.find_kept()
         for row in self._rows:
-            handler = self.handlers.get(program.kind[row])
+            handler = self.handlers.get(kinds[row])
             if handler is not None:
                 handler(self, row)
 
@@ -107,7 +117,7 @@ class Builder(Decorating):
         """What a binding, or a call of no name, takes: it says how a value came there."""
         program = self._program
         source = next((child for child in self._takes.get(row, ()) if program.part[child] == part), -1)
-        while source >= 0 and program.kind[source] == Flow.HOLD:
+        while source >= 0 and program.kind[source] == Kind.HOLD:
             of = program.of[source]
             source = next((child for child in self._takes.get(of if of >= 0 else source, ())), -1)
         if source >= 0:
@@ -185,7 +195,7 @@ class Builder(Decorating):
 
     def collection(self, row: int) -> None:
         program, solver = self._program, self._solver
-        made = solver.container(("row", row), is_mapping=program.kind[row] == Flow.MAPPING)
+        made = solver.container(("row", row), is_mapping=program.kind[row] == Kind.MAPPING)
         solver.graph.put(row, made)
         for child in self._takes.get(row, ()):
             part = program.part[child]
@@ -194,7 +204,7 @@ class Builder(Decorating):
             elif part == Handed.AS_KEY:
                 solver.graph.copy(self._at(child), solver.keys(made))
             else:
-                is_rest = program.kind[child] == Flow.ITEM and program.key[child][:1] == "r"  # `*rest`: any place of it
+                is_rest = program.kind[child] == Kind.ITEM and program.key[child][:1] == "r"  # `*rest`: any place of it
                 solver.graph.copy(self._at(child), solver.slot(made, "" if is_rest else program.key[child]))
 
     def combine(self, row: int) -> None:
@@ -264,10 +274,10 @@ class Builder(Decorating):
         made = solver.container(("yields", function))
         solver.graph.copy(solver.yields(function), solver.slot(made, ""))
         solver.graph.put(solver.result(function), made)
-        if program.kind[row] == Flow.YIELD:
+        if program.kind[row] == Kind.YIELD:
             solver.graph.copy(solver.sent(made), row)
         for child in self.taken(row, 0):
-            if program.kind[row] == Flow.YIELD:
+            if program.kind[row] == Kind.YIELD:
                 solver.graph.copy(self._at(child), solver.yields(function))
             else:
                 library.iterate(solver, self._at(child), solver.yields(function), row)
@@ -276,7 +286,7 @@ class Builder(Decorating):
         program, solver = self._program, self._solver
         made = Signature()
         for child in self._takes.get(row, ()):
-            if program.kind[child] != Flow.PARAMETER:
+            if program.kind[child] != Kind.PARAMETER:
                 continue
             part = program.part[child]
             made.parameters.append((program.name[child], part, child))
@@ -341,25 +351,6 @@ class Builder(Decorating):
             is_class = program.flags[sym_id] & _CLASSMETHOD or program.names[sym_id] in _OF_CLASSES
             solver.graph.put(node, solver.values.number(Sort.CLASS if is_class else Sort.OBJECT, owner))
 
-    def _parametrize(self, row: int, signature: Signature) -> None:
-        """`@pytest.mark.parametrize("a, b", [(f, g), …])`: parameters are elements of what stands there."""
-        program, solver = self._program, self._solver
-        by_name = {name: node for name, _, node in signature.parameters}
-        for child in self._takes.get(row, ()):
-            is_call = Handed.DECORATOR <= program.part[child] < Handed.BASE and program.kind[child] == Flow.CALL
-            if not is_call or not any(program.name[callee] == "parametrize" for callee in self.taken(child, Handed.CALLEE)):
-                continue
-            told = next((program.key[at] for at in self.taken(child, Handed.TOLD)), "")
-            names = [name.strip() for name in told[1:].split(",")]
-            for values in self._nodes(child, Handed.ARGUMENT + 1):
-                element = solver.graph.node()
-                library.iterate(solver, values, element, -1)
-                for place, name in enumerate(names):
-                    if name in by_name and len(names) == 1:
-                        solver.graph.copy(element, by_name[name])
-                    elif name in by_name:
-                        library.item(solver, element, f"i{place}", by_name[name], -1)
-
     def constant(self, row: int) -> None:
         program = self._program
         if program.part[row] != Handed.TOLD and program.key[row][:1] == "s":
@@ -409,28 +400,28 @@ class Builder(Decorating):
 
 
 Builder.handlers = {
-    Flow.NAME: Builder.name,
-    Flow.ATTRIBUTE: Builder.attribute,
-    Flow.CALL: Builder.call,
-    Flow.ITEM: Builder.item,
-    Flow.BIND: Builder.bind,
-    Flow.SET_ATTRIBUTE: Builder.set_attribute,
-    Flow.SET_ITEM: Builder.set_item,
-    Flow.DEFINE: Builder.define,
-    Flow.LAMBDA: Builder.lambda_,
-    Flow.COLLECTION: Builder.collection,
-    Flow.MAPPING: Builder.collection,
-    Flow.ITERATE: Builder.iterate,
-    Flow.ENTER_CONTEXT: Builder.enter_context,
-    Flow.RETURN: Builder.return_,
-    Flow.YIELD: Builder.yield_,
-    Flow.YIELD_FROM: Builder.yield_,
-    Flow.CAUGHT: Builder.caught,
-    Flow.HOLD: Builder.hold,
-    Flow.EXTEND: Builder.extend,
-    Flow.COMBINE: Builder.combine,
-    Flow.CONSTANT: Builder.constant,
-    Flow.NARROW: Builder.narrow,
+    Kind.NAME: Builder.name,
+    Kind.ATTRIBUTE: Builder.attribute,
+    Kind.CALL: Builder.call,
+    Kind.ITEM: Builder.item,
+    Kind.BIND: Builder.bind,
+    Kind.SET_ATTRIBUTE: Builder.set_attribute,
+    Kind.SET_ITEM: Builder.set_item,
+    Kind.DEFINE: Builder.define,
+    Kind.LAMBDA: Builder.lambda_,
+    Kind.COLLECTION: Builder.collection,
+    Kind.MAPPING: Builder.collection,
+    Kind.ITERATE: Builder.iterate,
+    Kind.ENTER_CONTEXT: Builder.enter_context,
+    Kind.RETURN: Builder.return_,
+    Kind.YIELD: Builder.yield_,
+    Kind.YIELD_FROM: Builder.yield_,
+    Kind.CAUGHT: Builder.caught,
+    Kind.HOLD: Builder.hold,
+    Kind.EXTEND: Builder.extend,
+    Kind.COMBINE: Builder.combine,
+    Kind.CONSTANT: Builder.constant,
+    Kind.NARROW: Builder.narrow,
 }
 
 

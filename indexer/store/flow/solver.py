@@ -7,13 +7,14 @@ where, but for this: what gives back its own parameter is followed per call, and
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 from indexer.model import SymbolFlag, SymbolKind, Via
 from indexer.store.flow.arguments import Arguments
-from indexer.store.flow.kinds import MADE, OF_OBJECT, held_by, members_by_name, of_super
-from indexer.store.flow.nodes import Nodes
+from indexer.store.flow.calling import Sites
 from indexer.store.flow.program import Program
 from indexer.store.flow.properties import Made, Properties, Told
+from indexer.store.flow.provided import MADE, OF_OBJECT, held_by, members_by_name, of_super
 from indexer.store.flow.sites import Signature, Site
 from indexer.store.flow.values import Sort
 
@@ -22,12 +23,21 @@ _STATIC, _CLASSMETHOD = int(SymbolFlag.STATIC), int(SymbolFlag.CLASSMETHOD)  # p
 OWN = -1
 """In place of a class that a result is declared to be of: the one that the method is called on."""
 
-_MOST_DEPTH = 8
 _WITH_MEMBERS = frozenset({Sort.OBJECT, Sort.CLASS, Sort.SUPER})
 _MADE_OF_CLASSES = frozenset({"__class__"})
 
 
-class Solver(Nodes):
+class _Loaded(NamedTuple):
+    """An attribute of a value, wherever it is asked for: its node, what the value is, the member of its class and of its metaclass."""
+
+    node: int
+    sort: int
+    first: int
+    member: int
+    of_meta: int
+
+
+class Solver(Sites):
     """Says how values go on; `indexer.store.flow.rows` builds the graph, `calls` and `library` say what calls do."""
 
     def __init__(self, program: Program, call: Callable[[Solver, Site, int], None]) -> None:
@@ -35,7 +45,6 @@ class Solver(Nodes):
         self.signatures: dict[int, list[Signature]] = {}  # by symbol
         self.lambdas: dict[int, tuple[Signature, int]] = {}  # by row: and the node of its result
         self.gives_back: dict[int, list[int]] = {}  # by symbol: places of parameters that it returns
-        self.callers: dict[int, list[tuple[Site, Signature, int | None]]] = {}  # by function: its calls so far
         self.remade: set[int] = set()  # functions whose decorators may make another one of them
         self.records: set[int] = set()  # classes whose arguments are their fields
         self.nothing = self.graph.node()  # what is handed over and holds no value that flows
@@ -45,17 +54,12 @@ class Solver(Nodes):
         self.narrowed: list[tuple[int, tuple[int, ...]]] = []  # row, classes of one of which it is
         self.remade_calls: set[tuple[int, int]] = set()  # row and symbol: a call of a decorated function, and what its decorator made
         self.declared: list[tuple[int, int]] = []  # function, class that its result is declared to be of, or OWN
-        self.sites: list[Site] = []
-        self.called: dict[tuple[int, int], Via] = {}  # row and symbol: an edge
-        self.doubtful: dict[tuple[int, int], None] = {}
-        self.sure: dict[tuple[int, int], None] = {}
         self.read: dict[tuple[int, int], None] = {}  # row of an attribute and the member that it means
         self.bases: list[tuple[int, int, str]] = []  # class, the row of what it extends where that is no name of a type, and its name
         self.binds: dict[int, int] = {}  # by row of a binding, or of a call of no name: what it takes first
         self._binders: dict[int, int] = {}  # by symbol: the row that binds it first
-        self._loaded: dict[tuple[int, str], int] = {}  # by value and name of an attribute
+        self._load_again: dict[tuple[int, str], _Loaded] = {}  # by value and name of an attribute
         self._linked: set[tuple[str, int]] = set()
-        self._seen: set[tuple[int, int]] = set()
         self._bindings: set[tuple[int, int, int, int]] = set()
         self._call = call
         self.lookups: dict[int, list[tuple[int, list[int]]]] = {}  # by function: place of a name, nodes of objects: it gives their member
@@ -94,10 +98,8 @@ class Solver(Nodes):
         self.names_itself = any("__set_name__" in known for known in program.members.values())
         self.is_described = any("__get__" in known or "__set__" in known for known in program.members.values())
 
-    def clear(self) -> None:
-        super().clear()
-        self.sites.clear()
-        self.callers.clear()
+    def goes_on(self, site: Site, value: int) -> None:
+        self._call(self, site, value)
 
     # ---- names
 
@@ -125,7 +127,8 @@ class Solver(Nodes):
 
     def loaded(self, value: int, name: str) -> int:
         """The node of what a value has by a name."""
-        return self._loaded.get((value, name), self.nothing)
+        again = self._load_again.get((value, name))
+        return again.node if again is not None else self.nothing
 
     def load(self, value: int, name: str, target: int, row: int, told_at: int = -1) -> None:
         """`value.name` goes to `target`.
@@ -133,6 +136,10 @@ class Solver(Nodes):
         Args:
             row: that of the attribute, -1 where a library looks it up. told_at: where that tells what runs.
         """
+        again = self._load_again.get((value, name))
+        if again is not None:
+            self._load_once_more(again, value, name, target, row, told_at)
+            return
         sort, first, second = self.values[value]
         if name in _MADE_OF_CLASSES and sort == Sort.OBJECT:
             self.graph.put(target, self.values.number(Sort.CLASS, first))
@@ -161,19 +168,15 @@ class Solver(Nodes):
             if of_meta >= 0 and self.program.is_property(of_meta):
                 self._run(of_meta, value, target, at)
                 return
-            known = self._loaded.get((value, name))
-            if known is None:  # the same for all places
-                known = self._loaded[value, name] = self.graph.node()
-                if sort == Sort.CLASS:
-                    self._load_of_class(value, first, name, member, known)
-                else:
-                    self._load_of(order, name, member, known, receiver)
-                    if member < 0:
-                        self._load_of_kind(value, name, known)
-            self.graph.copy(known, target)
-            is_asked = self._asks and at >= 0 and sort == Sort.OBJECT and name[:2] != "__"
-            if member < 0 and (is_asked or name in self.texts or (self.patterns and self.patterns_for(name))):
-                self.unfound[at, value, name] = (known, target, is_asked)
+            known = self.graph.node()  # the same for all places
+            self._load_again[value, name] = _Loaded(known, sort, first, member, of_meta)
+            if sort == Sort.CLASS:
+                self._load_of_class(value, first, name, member, known)
+            else:
+                self._load_of(order, name, member, known, receiver)
+                if member < 0:
+                    self._load_of_kind(value, name, known)
+            self._hand_over(known, sort, member, value, name, target, at)
         elif sort == Sort.CONTAINER and value in self.spaces:
             self.graph.copy(self.slot(value, "s" + name), target)
         elif sort == Sort.CONTAINER:
@@ -185,6 +188,30 @@ class Solver(Nodes):
                 self.graph.put(target, first if sort in (Sort.DECORATED, Sort.BOUND) else value)
             else:
                 self.graph.copy(self.attribute(-1 - value, name), target)
+
+    def _load_once_more(self, loaded: _Loaded, value: int, name: str, target: int, row: int, told_at: int) -> None:
+        """The same attribute of the same value at another place: what does not depend on the place is known."""
+        known, sort, first, member, of_meta = loaded
+        at = row if row >= 0 else told_at
+        if member >= 0:
+            if row >= 0:
+                self.read[row, member] = None
+            if at >= 0:
+                self.told_descriptor(member, "__get__", at)
+        elif row >= 0 and sort != Sort.SUPER:
+            self.properties.ask(row, self.values.number(Sort.OBJECT, first), name)
+            if sort == Sort.OBJECT and first in self.below:
+                self.lacking.append((row, value, name, target))
+        if of_meta >= 0 and row >= 0:
+            self.read[row, of_meta] = None
+        self._hand_over(known, sort, member, value, name, target, at)
+
+    def _hand_over(self, known: int, sort: int, member: int, value: int, name: str, target: int, at: int) -> None:
+        self.graph.copy(known, target)
+        if member < 0:
+            is_asked = self._asks and at >= 0 and sort == Sort.OBJECT and name[:2] != "__"
+            if is_asked or name in self.texts or (self.patterns and self.patterns_for(name)):
+                self.unfound[at, value, name] = (known, target, is_asked)
 
     def load_dict(self, value: int, target: int) -> None:
         """What is put into the mapping of an object's own attributes is set in the object."""
@@ -465,31 +492,3 @@ class Solver(Nodes):
         if sort in (Sort.OBJECT, Sort.CLASS):
             self.weak_names.add(name)
             self.graph.copy(source, self._node(self.weakly_set, (first, name)))
-
-    # ---- calls
-
-    def site(self, row: int, callee: int, result: int, *, via: Via = Via.NONE, depth: int = 0) -> Site:
-        """A call without arguments yet; it counts once it is `activate`d."""
-        made = Site(len(self.sites), row, callee, result, via=via, depth=depth)
-        self.sites.append(made)
-        return made
-
-    def activate(self, site: Site) -> None:
-        if site.depth > _MOST_DEPTH:  # an object whose `__call__` is such an object
-            return
-
-        def call(value: int) -> None:
-            if (site.number, value) not in self._seen:
-                self._seen.add((site.number, value))
-                self._call(self, site, value)
-
-        self.graph.watch(site.callee, call)
-
-    def edge(self, site: Site, sym_id: int, *, via: Via | None = None) -> None:
-        if site.row >= 0:
-            key = (site.row, sym_id)
-            if site.is_doubtful:
-                self.doubtful.setdefault(key)
-            else:
-                self.sure[key] = None
-            self.called.setdefault(key, site.via if via is None else via)

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from indexer.model import Flow, Handed, SymbolFlag
+from indexer.model import Handed, SymbolFlag
 from indexer.store.flow import library
+from indexer.store.flow.kinds import Kind
 from indexer.store.flow.sites import Returned
 from indexer.store.flow.solver import Solver
 
 PARAMETER, LOCAL = int(SymbolFlag.PARAMETER), int(SymbolFlag.LOCAL)
 _CLASSMETHOD = int(SymbolFlag.CLASSMETHOD)
+_BOUND_HERE = LOCAL | PARAMETER
 _FLAGS_OF = {
     "builtins.classmethod": _CLASSMETHOD,
     "builtins.staticmethod": int(SymbolFlag.STATIC),
@@ -47,29 +49,27 @@ class Sources:
         self._defined_at: dict[int, int] = {}  # by function or class: the row of its definition
 
     def taken(self, row: int, part: int) -> list[int]:
-        return [child for child in self._takes.get(row, ()) if self._program.part[child] == part]
+        parts = self._program.part
+        return [child for child in self._takes.get(row, ()) if parts[child] == part]
 
     def _nodes(self, row: int, part: int) -> list[int]:
         return [self._at(child) for child in self.taken(row, part)]
 
     def _copy_taken(self, row: int, part: int, target: int) -> None:
+        parts = self._program.part
         for child in self._takes.get(row, ()):
-            if self._program.part[child] == part:
+            if parts[child] == part:
                 self._solver.graph.copy(self._at(child), target)
 
     def _at(self, row: int) -> int:
         """The node of a row: of a name that holds what one symbol holds, or one row, that one."""
         program = self._program
-        if program.kind[row] != Flow.NAME:
+        if program.kind[row] != Kind.NAME:
             return row
         if program.of[row] >= 0:
             return program.of[row]
         means = program.means.get(row, ())
-        if (
-            len(means) == 1
-            and (program.flags[means[0]] & (LOCAL | PARAMETER) or program.is_callable(means[0]))
-            and self._is_plain(means[0])
-        ):
+        if len(means) == 1 and (program.flags[means[0]] & _BOUND_HERE or program.is_callable(means[0])) and self._is_plain(means[0]):
             return self._solver.symbol(means[0])
         return row
 
@@ -80,10 +80,10 @@ class Sources:
     def _source(self, row: int, depth: int = 0) -> int:
         """The row that alone makes the value of a local name; of any other row itself."""
         program = self._program
-        if program.kind[row] == Flow.HOLD and program.of[row] < 0:
+        if program.kind[row] == Kind.HOLD and program.of[row] < 0:
             parts = self.taken(row, 0)
             return self._source(parts[0], depth + 1) if len(parts) == 1 and depth < _MOST_STEPS_BACK else row
-        if program.kind[row] != Flow.NAME or depth >= _MOST_STEPS_BACK:
+        if program.kind[row] != Kind.NAME or depth >= _MOST_STEPS_BACK:
             return row
         binder = program.of[row]
         if binder < 0:
@@ -92,7 +92,7 @@ class Sources:
             if len(binders) != 1 or not program.flags[means[0]] & LOCAL or program.flags[means[0]] & PARAMETER:
                 return row
             binder = binders[0]
-        if program.kind[binder] not in (Flow.BIND, Flow.NARROW):
+        if program.kind[binder] not in (Kind.BIND, Kind.NARROW):
             return row
         parts = self.taken(binder, 0)
         return self._source(parts[0], depth + 1) if len(parts) == 1 else row
@@ -101,14 +101,14 @@ class Sources:
         """The symbol of the parameter that a value is, or is one more of the class of; else -1."""
         program = self._program
         row = self._source(row)
-        if program.kind[row] == Flow.NAME:
+        if program.kind[row] == Kind.NAME:
             binder = program.of[row]
             means = program.means.get(row, [])
             if len(means) != 1 or not program.flags[means[0]] & PARAMETER:
                 return -1
-            is_whole = program.kind[binder] == Flow.PARAMETER if binder >= 0 else means[0] not in self._set
+            is_whole = program.kind[binder] == Kind.PARAMETER if binder >= 0 else means[0] not in self._set
             return means[0] if is_whole else -1
-        if program.kind[row] != Flow.CALL or depth >= _MOST_STEPS_BACK:
+        if program.kind[row] != Kind.CALL or depth >= _MOST_STEPS_BACK:
             return -1
         callees, given = self.taken(row, Handed.CALLEE), self.taken(row, Handed.ARGUMENT)
         if len(callees) != 1:
@@ -116,13 +116,13 @@ class Sources:
         callee = callees[0]
         if self._is_class_parameter(callee):  # `cls()` in a class method; who gives its class back gets an object of it
             return self._alias(callee, depth + 1)
-        if program.kind[callee] == Flow.ATTRIBUTE and program.name[callee] == "__class__":
+        if program.kind[callee] == Kind.ATTRIBUTE and program.name[callee] == "__class__":
             objects = self.taken(callee, 0)
             return self._alias(objects[0], depth + 1) if len(objects) == 1 else -1
         outside = {program.outside.get(sym_id, "") for sym_id in program.means.get(callee, ())}
         if outside & library.SAME_CLASS and len(given) == 1:
             return self._alias(given[0], depth + 1)
-        if program.kind[callee] == Flow.CALL:  # type(x)()
+        if program.kind[callee] == Kind.CALL:  # type(x)()
             inner, objects = self.taken(callee, Handed.CALLEE), self.taken(callee, Handed.ARGUMENT)
             named = {program.outside.get(sym_id, "") for child in inner for sym_id in program.means.get(child, ())}
             if "builtins.type" in named and len(objects) == 1:
@@ -132,7 +132,7 @@ class Sources:
     def _is_class_parameter(self, row: int) -> bool:
         """Whether a name is the first parameter of a class method."""
         program = self._program
-        for sym_id in program.means.get(row, ()) if program.kind[row] == Flow.NAME else ():
+        for sym_id in program.means.get(row, ()) if program.kind[row] == Kind.NAME else ():
             method = program.containers[sym_id]
             if method >= 0 and program.is_callable(method) and program.flags[method] & _CLASSMETHOD and program.class_of(method) >= 0:
                 return self._place(method, sym_id) == 0
@@ -151,12 +151,12 @@ class Sources:
         """Calls whose results functions return: what is passed on there is followed per call."""
         program, solver = self._program, self._solver
         for row in self._rows:
-            if program.kind[row] != Flow.RETURN or program.body[row] < 0:
+            if program.kind[row] != Kind.RETURN or program.body[row] < 0:
                 continue
             for child in self.taken(row, 0):
                 self._results.setdefault(program.body[row], []).append(child)
                 call = self._source(child)
-                if program.kind[call] == Flow.CALL and call not in self._returned:
+                if program.kind[call] == Kind.CALL and call not in self._returned:
                     self._returned[call] = Returned(program.body[row], solver.graph.node())
 
     def _find_looked_up(self) -> None:
@@ -164,15 +164,15 @@ class Sources:
         program, solver = self._program, self._solver
         for function, rows in self._results.items():
             for row in map(self._source, rows):
-                if program.kind[row] == Flow.CALL and self._is_outside(self.taken(row, Handed.CALLEE), "builtins.getattr"):
+                if program.kind[row] == Kind.CALL and self._is_outside(self.taken(row, Handed.CALLEE), "builtins.getattr"):
                     names = [self._parameter(function, child) for child in self.taken(row, Handed.ARGUMENT + 1)]
                     if len(names) == 1 and names[0] >= 0:
                         self._looked_up.add(row)
                         objects = [self._at(child) for child in self.taken(row, Handed.ARGUMENT)]
                         solver.lookups.setdefault(function, []).append((names[0], objects))
-                for inner in program.means.get(row, ()) if program.kind[row] == Flow.NAME else ():
+                for inner in program.means.get(row, ()) if program.kind[row] == Kind.NAME else ():
                     for child in self._takes.get(self._defined_at.get(inner, -1), ()) if inner in self._defined_at else ():
-                        is_call = Handed.DECORATOR <= program.part[child] < Handed.BASE and program.kind[child] == Flow.CALL
+                        is_call = Handed.DECORATOR <= program.part[child] < Handed.BASE and program.kind[child] == Kind.CALL
                         if is_call and self._is_outside(self.taken(child, Handed.CALLEE), "functools.wraps"):
                             places = [self._parameter(function, given) for given in self.taken(child, Handed.ARGUMENT)]
                             solver.wrappers.setdefault(function, []).extend((place, inner) for place in places if place >= 0)
@@ -183,12 +183,12 @@ class Sources:
 
     def _parameter(self, function: int, row: int) -> int:
         """The place of the parameter of a function that a name means, or -1."""
-        meant = set(self._program.means.get(row, ())) if self._program.kind[row] == Flow.NAME else set[int]()
+        meant = set(self._program.means.get(row, ())) if self._program.kind[row] == Kind.NAME else set[int]()
         return next((at for at, child in enumerate(self._parameters(function)) if meant & set(self._program.means.get(child, ()))), -1)
 
     def _parameters(self, function: int) -> list[int]:
         rows = self._takes.get(self._defined_at.get(function, -1), ())
-        return [child for child in rows if self._program.kind[child] == Flow.PARAMETER]
+        return [child for child in rows if self._program.kind[child] == Kind.PARAMETER]
 
     def find_bases(self, row: int) -> None:
         """Bases in the order of the text, then others that the server told."""
@@ -206,7 +206,7 @@ class Sources:
                 elif part >= Handed.BASE:
                     listed += self.made_classes(child)
                 elif part >= Handed.DECORATOR:
-                    last = self.taken(child, Handed.CALLEE) if program.kind[child] == Flow.CALL else [child]
+                    last = self.taken(child, Handed.CALLEE) if program.kind[child] == Kind.CALL else [child]
                     solver.decorated_classes.add(owner)
                     if any(program.name[part_row] in _RECORD_DECORATORS for part_row in last):
                         solver.records.add(owner)
@@ -222,7 +222,7 @@ class Sources:
         program, solver = self._program, self._solver
         for sym_id, row in self._defined_at.items():
             for child in self._takes.get(row, ()):
-                is_decorator = Handed.DECORATOR <= program.part[child] < Handed.BASE and program.kind[child] in (Flow.NAME, Flow.ATTRIBUTE)
+                is_decorator = Handed.DECORATOR <= program.part[child] < Handed.BASE and program.kind[child] in (Kind.NAME, Kind.ATTRIBUTE)
                 for owner in program.means.get(child, ()) if is_decorator else ():
                     kept = self.kind_of_keeping(owner) if program.is_type(owner) and not program.is_outside(owner) else ""
                     if kept:
@@ -230,7 +230,7 @@ class Sources:
                         program.flags[sym_id] |= _FLAGS_OF[kept]
         makers = {sym_id: name for sym_id, name in program.outside.items() if name in ("builtins.property", "builtins.type")}
         for row in self._rows if makers else ():
-            if program.kind[row] != Flow.CALL:
+            if program.kind[row] != Kind.CALL:
                 continue
             for maker in (makers[sym_id] for at in self.taken(row, 0) for sym_id in program.means.get(at, ()) if sym_id in makers):
                 if maker == "builtins.property":
@@ -252,7 +252,7 @@ class Sources:
         row = self._source(row)
         if depth > _MOST_STEPS_BACK:
             return []
-        if program.kind[row] != Flow.CALL:
+        if program.kind[row] != Kind.CALL:
             meant = program.means.get(row, ())
             above = [each for sym_id in meant if program.flags[sym_id] & PARAMETER for each in self._given_for(sym_id)]
             found = [sym_id for sym_id in meant if program.is_type(sym_id)]
@@ -280,7 +280,7 @@ class Sources:
         found: list[int] = []
         for row in self._called_at(function) if place >= 0 else ():
             above = program.parent[row]
-            if program.kind[above] == Flow.CALL:
+            if program.kind[above] == Kind.CALL:
                 found += self.taken(above, Handed.ARGUMENT + place)
             elif place == 0:
                 found.append(above)
@@ -293,11 +293,11 @@ class Sources:
         found: list[int] = []
         for row in [row for row, own in enumerate(program.name) if own == name]:
             above = program.parent[row]
-            if above < 0 or program.kind[row] not in (Flow.NAME, Flow.ATTRIBUTE) or function not in program.means.get(row, ()):
+            if above < 0 or program.kind[row] not in (Kind.NAME, Kind.ATTRIBUTE) or function not in program.means.get(row, ()):
                 continue
             part, kind = program.part[row], program.kind[above]
-            is_above_class = kind == Flow.DEFINE and program.part[above] == 1 and Handed.DECORATOR <= part < Handed.BASE
-            if is_above_class or (kind == Flow.CALL and part == Handed.CALLEE):
+            is_above_class = kind == Kind.DEFINE and program.part[above] == 1 and Handed.DECORATOR <= part < Handed.BASE
+            if is_above_class or (kind == Kind.CALL and part == Handed.CALLEE):
                 found.append(row)
         return found
 
@@ -305,14 +305,14 @@ class Sources:
         """Where the second and third argument of a call are key and item of one loop over `x.items()`: the node of x; else -1."""
         program = self._program
         pair = [self._source(child) for place in (1, 2) for child in self.taken(call, Handed.ARGUMENT + place)]
-        if len(pair) != 2 or any(program.kind[row] != Flow.ITEM for row in pair) or [program.key[row] for row in pair] != ["i0", "i1"]:
+        if len(pair) != 2 or any(program.kind[row] != Kind.ITEM for row in pair) or [program.key[row] for row in pair] != ["i0", "i1"]:
             return -1
         held = program.of[pair[0]]
         if held < 0 or held != program.of[pair[1]]:
             return -1
-        called = [items for each in self.taken(held, 0) for items in self.taken(each, 0) if program.kind[items] == Flow.CALL]
+        called = [items for each in self.taken(held, 0) for items in self.taken(each, 0) if program.kind[items] == Kind.CALL]
         for callee in (row for items in called for row in self.taken(items, Handed.CALLEE)):
-            if program.kind[callee] == Flow.ATTRIBUTE and program.name[callee] == "items":
+            if program.kind[callee] == Kind.ATTRIBUTE and program.name[callee] == "items":
                 return next(iter(self._nodes(callee, 0)), -1)
         return -1
 
@@ -320,7 +320,7 @@ class Sources:
         """The rows that a returned row stands for: of a parameter, or of the bases that `type` is given, what the call hands over."""
         program = self._program
         row = self._source(row)
-        if program.kind[row] == Flow.CALL:
+        if program.kind[row] == Kind.CALL:
             named = {program.outside.get(sym_id, "") for child in self.taken(row, Handed.CALLEE) for sym_id in program.means.get(child, ())}
             if "builtins.type" in named:
                 bases = [child for given in self.taken(row, Handed.ARGUMENT + 1) for child in self._takes.get(given, ())]
@@ -331,7 +331,7 @@ class Sources:
         place = next((at for at, child in enumerate(parameters) if meant & set(program.means.get(child, ()))), -1)
         if place < 0:
             return [row]
-        if program.kind[callee] == Flow.ATTRIBUTE and program.flags[function] & _CLASSMETHOD:
+        if program.kind[callee] == Kind.ATTRIBUTE and program.flags[function] & _CLASSMETHOD:
             place -= 1
         return self.taken(callee, 0) if place < 0 else self.taken(call, Handed.ARGUMENT + place)
 
@@ -346,7 +346,7 @@ class Sources:
             elif Handed.ARGUMENT <= part < Handed.BY_NAME:
                 rows.append((part - Handed.ARGUMENT, child))
         for callee in callees:
-            if program.kind[callee] == Flow.ATTRIBUTE:
+            if program.kind[callee] == Kind.ATTRIBUTE:
                 rows += [(-1, child) for child in self.taken(callee, 0)]
         for at, child in rows:
             place = self._place(made.function, self._alias(child))

@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from indexer.model import Via
 from indexer.store.flow import parsers
-from indexer.store.flow.kinds import globals_by_name
 from indexer.store.flow.library import collected, elements_of, enter, handed_on, invoke, item, iterate, merge, set_item
+from indexer.store.flow.provided import globals_by_name
 from indexer.store.flow.sites import Site
 from indexer.store.flow.solver import Solver
 from indexer.store.flow.values import Sort

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from enum import IntEnum
 from typing import NamedTuple
 
 
-class Sort(IntEnum):
-    """What a value is, and what its two numbers are."""
+class Sort:
+    """What a value is, and what its two numbers are. Plain numbers: to compare members of an enum takes ten times as long."""
 
     FUNCTION = 0  # symbol
     BOUND = 1  # value that is called, value that it gets first
@@ -43,7 +42,7 @@ class Sort(IntEnum):
 
 
 class Value(NamedTuple):
-    sort: Sort
+    sort: int
     first: int
     second: int
 
@@ -57,7 +56,7 @@ class Values:
         self._texts: list[str] = []
         self._text_numbers: dict[str, int] = {}
 
-    def number(self, sort: Sort, first: int = 0, second: int = 0) -> int:
+    def number(self, sort: int, first: int = 0, second: int = 0) -> int:
         key = (sort, first, second)
         found = self._numbers.get(key)
         if found is None:

@@ -3,8 +3,13 @@
 -- facts_accessors.
 -- Makes: no table of its own. Adds to nameless_call, takes from operated. For the next stage: accessor_member.
 
+-- What a type has that runs where a field that holds an object of it is read, set, deleted or named.
+-- Needs: runs. Else: class_id INTEGER, operation BIGINT, evidence BIGINT, sym_id INTEGER
+CREATE TEMP TABLE described_run AS
+SELECT class_id, operation, evidence, sym_id FROM runs WHERE operation BETWEEN operation('get_described') AND operation('name_described');
+
 -- A field whose value is of a type with accessors, or is made by `property(get, set)`.
--- Needs: facts_accessors or given, facts_accessors or runs. Else: field_id INTEGER, operation BIGINT, callee INTEGER, evidence BIGINT
+-- Needs: facts_accessors or given, facts_accessors or described_run. Else: field_id INTEGER, operation BIGINT, callee INTEGER, evidence BIGINT
 CREATE TEMP TABLE accessor AS
 SELECT m.sym_id AS field_id, x.operation, s.sym_id AS callee, evidence('property')::UTINYINT AS evidence
 FROM facts_accessors x
@@ -17,17 +22,17 @@ SELECT f.sym_id, CASE r.operation WHEN operation('get_described') THEN operation
 FROM symbol f
 JOIN symbol c ON c.sym_id = f.container_id AND is_type(c.kind)
 JOIN given g ON g.sym_id = f.sym_id
-JOIN runs r ON r.class_id = g.type_id AND r.operation BETWEEN operation('get_described') AND operation('name_described')
+JOIN described_run r ON r.class_id = g.type_id
 WHERE is_kind(f.kind, 'field', 'constant', 'variable')
   AND f.sym_id NOT IN (SELECT sym_id FROM member);
 
 -- A method that an object with accessors decorates is such a field.
--- Needs: runs.
+-- Needs: described_run.
 INSERT INTO accessor
 SELECT DISTINCT f.sym_id, CASE r.operation WHEN operation('get_described') THEN operation('get_attribute')
                           WHEN operation('set_described') THEN operation('set_attribute') ELSE operation('delete_attribute') END,
        r.sym_id, r.evidence
-FROM runs r
+FROM described_run r
 JOIN final_occ o ON o.sym_id = r.class_id AND has_role(o.roles, 'decorator')
 JOIN symbol f ON f.doc_id = o.doc_id AND f.container_id = o.encl_id AND is_kind(f.kind, 'method') AND o.line BETWEEN f.start_line AND f.sel_line
 JOIN symbol c ON c.sym_id = f.container_id AND is_type(c.kind)
@@ -63,24 +68,28 @@ JOIN (SELECT sym_id AS sub_id, sym_id AS super_id, 0 AS depth FROM symbol WHERE 
 JOIN subclass_hook m ON m.container_id = b.super_id
 WHERE has_role(o.roles, 'supertype');
 
+-- Needs: operated. Else: doc_id INTEGER, line INTEGER, col INTEGER, end_col INTEGER, operation UTINYINT, encl_id INTEGER
+CREATE TEMP TABLE copied AS
+SELECT doc_id, line, col, end_col, operation, encl_id FROM operated WHERE operation IN (operation('copy'), operation('read_made'));
+
 -- What reads members without their names runs accessors: those that an object is written with, if all its own are read, or any of a type.
--- Needs: operated. Else: sym_id INTEGER, owner_id INTEGER, is_own BOOLEAN
+-- Needs: copied, language:reads_by_key. Else: sym_id INTEGER, owner_id INTEGER, is_own BOOLEAN
 CREATE TEMP TABLE accessor_member AS
 SELECT m.sym_id, m.container_id AS owner_id, NOT is_type(c.kind) AS is_own
 FROM symbol m JOIN symbol c ON c.sym_id = m.container_id JOIN document d ON d.doc_id = m.doc_id
 WHERE has_flag(m.flags, 'property') AND NOT has_flag(m.flags, 'external') AND language_has(d.language, 'reads_by_key')
-  AND EXISTS (FROM operated);
+  AND EXISTS (FROM copied);
 
 -- Of an object that is written out it is known which those are.
--- Needs: operated. Else: doc_id INTEGER, line INTEGER, col INTEGER, end_col INTEGER, operation UTINYINT, encl_id INTEGER, object_id INTEGER
+-- Needs: copied. Else: doc_id INTEGER, line INTEGER, col INTEGER, end_col INTEGER, operation UTINYINT, encl_id INTEGER, object_id INTEGER
 CREATE TEMP TABLE of_object AS
 SELECT DISTINCT o.doc_id, o.line, o.col, o.end_col, o.operation, o.encl_id, b.sym_id AS object_id
-FROM operated o
+FROM copied o
 JOIN nameless n ON n.doc_id = o.doc_id AND n.line = o.line AND n.col = o.col AND n.operation = o.operation
 JOIN standing b ON b.doc_id = n.doc_id AND b.line = n.at_line AND b.col = n.at_col AND is_kind(b.kind, 'variable', 'constant')
 JOIN symbol_text t ON t.sym_id = b.sym_id AND regexp_matches(t.signature, '^(export )?const ')
 SEMI JOIN symbol k ON k.container_id = b.sym_id
-WHERE o.operation IN (operation('copy'), operation('read_made')) AND n.end_col - n.col = length(b.name);
+WHERE n.end_col - n.col = length(b.name);
 -- Needs: of_object.
 INSERT INTO nameless_call
 SELECT o.encl_id, a.sym_id, o.doc_id, o.line, o.col, o.end_col, evidence('property'), o.operation

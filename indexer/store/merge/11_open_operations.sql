@@ -4,7 +4,7 @@
 -- Makes: unresolved_operation (operations on values of which no type is known, or one whose subtypes alone have the member). Adds to
 -- string_gap.
 
--- Needs: operated. Else: operation UTINYINT, doc_id INTEGER, line INTEGER, col INTEGER, end_col INTEGER, encl_id INTEGER, type_id INTEGER
+-- Needs: operated, accessor_member. Else: operation UTINYINT, doc_id INTEGER, line INTEGER, col INTEGER, end_col INTEGER, encl_id INTEGER, type_id INTEGER
 CREATE TEMP TABLE open_read AS
 WITH asked AS (
     SELECT o.*, o.type_id IS NULL OR is_kind(t.kind, 'interface') OR starts_with(coalesce(x.signature, ''), 'type ') AS is_any
@@ -25,7 +25,7 @@ FROM asked o JOIN ancestor u ON u.super_id = o.type_id JOIN accessor_member a ON
 WHERE NOT o.is_any AND o.operation = operation('read_made');
 
 -- A type that others fit by their shape says nothing of members that it does not ask for.
--- Needs: operated. Else: type_id INTEGER, operation UTINYINT
+-- Needs: operated, language:satisfies=shape. Else: type_id INTEGER, operation UTINYINT
 CREATE TEMP TABLE fitted AS
 SELECT DISTINCT o.type_id, o.operation
 FROM (

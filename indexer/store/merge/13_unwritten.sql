@@ -43,7 +43,7 @@ SELECT n.caller, n.callee FROM nameless_call n JOIN symbol s ON s.sym_id = n.cal
 WHERE n.operation = operation('construct') AND is_type(s.kind) AND is_type(p.kind);
 
 -- Members that run where an object is made, ends, is assigned or compared, of each type's own.
--- Needs: symbol. Else: type_id INTEGER, sym_id INTEGER, name VARCHAR, kind INTEGER
+-- Needs: language:constructs_by_type. Else: type_id INTEGER, sym_id INTEGER, name VARCHAR, kind INTEGER
 CREATE TEMP TABLE own_special AS
 SELECT c.sym_id AS type_id, m.sym_id, CASE WHEN starts_with(m.name, '~') THEN '~' ELSE m.name END AS name,
        CASE WHEN is_kind(m.kind, 'constructor') OR m.name = c.name THEN unwritten('make')
@@ -57,7 +57,7 @@ WHERE is_callable(m.kind) AND NOT has_flag(m.flags, 'external')
   AND (is_kind(m.kind, 'constructor') OR m.name = c.name OR starts_with(m.name, '~') OR m.name IN ('operator=', 'operator==', 'operator<=>'));
 
 -- Types whose objects run something when they are made, copied or end, by what they are made of too.
--- Needs: own_special or raw_call. Else: type_id INTEGER
+-- Needs: own_special or raw_call, own_special or language:constructs_by_type. Else: type_id INTEGER
 CREATE TEMP TABLE lively AS
 WITH RECURSIVE up(type_id) AS (
     SELECT type_id FROM (

@@ -3,6 +3,7 @@
 -- Makes: call_in (by callee), call_out (the same by caller), possible_call (by flow, and uncertain: not among the others), open_call.
 
 -- A library may declare one thing by an interface, a variable, and the interface of what constructs it: the type is told, once.
+-- Needs: language:satisfies=shape. Else: doc_id INTEGER, line INTEGER, col INTEGER, sym_id INTEGER, name VARCHAR
 CREATE TEMP TABLE told_type AS
 SELECT DISTINCT r.doc_id, r.line, r.col, s.sym_id, s.name
 FROM raw_call r JOIN symbol s ON s.sym_id = r.callee JOIN document d ON d.doc_id = r.doc_id

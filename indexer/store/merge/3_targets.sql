@@ -52,6 +52,7 @@ SEMI JOIN pointed_at a ON a.doc_id = o.doc_id
 WHERE has_role(o.roles, 'definition', 'write')
 GROUP BY ALL;
 
+-- Needs: language:points_at_texts. Else: doc_id INTEGER
 CREATE TEMP TABLE text_document AS SELECT doc_id FROM document WHERE language_has(language, 'points_at_texts');
 
 -- Where servers point at texts, a module is all of the file, from the first token on, and up to the end where one definition is all of it.

@@ -1,7 +1,7 @@
 -- Types and their supertypes.
 -- Takes: document, symbol; raw_occ, sym_of, target_sym; type_finder and language_rule (what languages say); facts_supertypes.
 -- Makes: type_edge (the next stage leads the edges to symbols that turn out to be none elsewhere). For later stages: ancestor, with the
--- number of steps to it; made_base.
+-- number of steps to it; made_base, implementing.
 
 -- Needs: facts_supertypes. Else: sub_id INTEGER, super_id INTEGER, *supertypes - symbol - target - own
 CREATE TABLE type_edge AS
@@ -21,7 +21,7 @@ WHERE coalesce(t.sym_id, own.sym_id) IS NOT NULL AND coalesce(t.sym_id, own.sym_
 ORDER BY sub_id, super_id, evidence;
 
 CREATE TEMP TABLE implementing AS
-SELECT doc_id, container_id, start_line AS line, start_col AS col FROM symbol WHERE has_flag(flags, 'implements');
+SELECT sym_id, doc_id, container_id, start_line AS line, start_col AS col FROM symbol WHERE has_flag(flags, 'implements');
 
 -- What implements an interface for a type of another file (Rust's `impl Trait for T`): the interface is named right before its members.
 -- Needs: implementing.

@@ -38,6 +38,7 @@ JOIN symbol m ON m.container_id = i.class_id AND m.name = i.name AND NOT has_fla
 GROUP BY ALL;
 
 -- Nobody calls a namespace: clangd names what is around a name that its compiler could not parse.
+-- Needs: language:preprocessed. Else: doc_id INTEGER
 CREATE TEMP TABLE preprocessed_document AS SELECT doc_id FROM document WHERE language_has(language, 'preprocessed');
 
 CREATE TEMP TABLE resolved AS

@@ -1,5 +1,5 @@
 -- What identifiers mean, by document and by symbol, with what was found by following values.
--- Takes: symbol, type_edge; ancestor, made_base, final_occ, around_of; facts_unwritten; flow_meaning, flow_property, flow_stop and flow_base (what `indexer.store.flow` found).
+-- Takes: symbol, type_edge; ancestor, made_base, implementing, final_occ, around_of; facts_unwritten; flow_meaning, flow_property, flow_stop and flow_base (what `indexer.store.flow` found).
 -- Makes: occ (by document), refs (by symbol), unresolved_name, unresolved_call, unresolved_base, override, type_edge_rev, flow_gap. Adds to
 -- final_occ, symbol and symbol_key. For the next stages: open_occ, above_member.
 
@@ -89,14 +89,17 @@ WHERE (m.is_callable OR m.is_late) AND NOT b.is_fixed;
 
 -- Where the text says what implements an interface, a member stands in for that of its name in the interface named right before, of whatever
 -- type it is: one outside, any that fits. No other stands in for anything.
+-- Needs: implementing. Else: sub_id INTEGER, super_id INTEGER
 CREATE TEMP TABLE implemented AS
 SELECT DISTINCT m.sym_id AS sub_id, b.sym_id AS super_id
-FROM (SELECT sym_id, doc_id, name, start_line * 65536 + start_col AS place FROM symbol WHERE has_flag(flags, 'implements')) m
+FROM (
+    SELECT s.sym_id, s.doc_id, s.name, s.start_line * 65536 + s.start_col AS place FROM symbol s SEMI JOIN implementing i ON i.sym_id = s.sym_id
+) m
 ASOF JOIN (
     SELECT doc_id, line * 65536 + col AS place, min(sym_id) AS sym_id FROM final_occ WHERE has_role(roles, 'supertype') GROUP BY ALL
 ) i ON i.doc_id = m.doc_id AND m.place >= i.place
 JOIN symbol b ON b.container_id = i.sym_id AND b.name = m.name AND is_callable(b.kind);
--- Needs: above_member.
+-- Needs: above_member, language:says_implementations.
 DELETE FROM above_member WHERE sub_id IN (
     SELECT m.sym_id FROM symbol m JOIN document d USING (doc_id) WHERE language_has(d.language, 'says_implementations')
 );
@@ -156,7 +159,7 @@ SELECT DISTINCT p.sub_id, p.super_id FROM apart p LEFT JOIN akin k ON k.base_id 
 WHERE p.is_first OR k.base_id IS NOT NULL;
 
 -- What a type has of one that it embeds, at the least depth, where interfaces alone dispatch.
--- Needs: named_member. Else: sub_id INTEGER, sym_id INTEGER, name VARCHAR, container_id INTEGER
+-- Needs: named_member, language:interfaces_alone_dispatch. Else: sub_id INTEGER, sym_id INTEGER, name VARCHAR, container_id INTEGER
 CREATE TEMP TABLE embedded_member AS
 WITH RECURSIVE embedding AS (
     SELECT DISTINCT t.sub_id, t.super_id

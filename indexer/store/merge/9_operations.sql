@@ -42,9 +42,10 @@ JOIN around_of e ON e.doc_id = n.doc_id AND e.ordinal = n.enclosing;
 UPDATE operated SET type_id = NULL WHERE type_id IN (SELECT sym_id FROM open_type);
 
 -- A loop over a value of a type that is a function runs whatever function it is. Of a list of functions the server tells that type too.
--- Needs: operated.
+-- Needs: operated, language:function_types.
 UPDATE operated SET type_id = NULL
-FROM symbol s JOIN symbol_text t USING (sym_id) JOIN document d ON d.doc_id = s.doc_id JOIN language_rule r ON r.language = d.language
+FROM symbol s JOIN symbol_text t USING (sym_id)
+JOIN document d ON d.doc_id = s.doc_id AND language_has(d.language, 'function_types') JOIN language_rule r ON r.language = d.language
 WHERE operated.operation = operation('iterate') AND operated.type_id = s.sym_id
   AND r.function_types <> '' AND regexp_matches(t.signature, r.function_types)
   AND (operated.doc_id, operated.line, operated.col) NOT IN (SELECT doc_id, line, col FROM closed_value);
@@ -125,7 +126,7 @@ FROM going_on g JOIN runs r ON r.class_id = g.type_id AND r.operation = g.operat
 EXCEPT SELECT caller, callee, doc_id, line, col, end_col, evidence, operation FROM nameless_call;
 
 -- A loop over a function that is named runs it.
--- Needs: nameless.
+-- Needs: nameless, language:function_types.
 INSERT INTO nameless_call
 SELECT DISTINCT e.sym_id, b.sym_id, n.doc_id, n.line, n.col, n.end_col, evidence('protocol'), n.operation
 FROM nameless n
@@ -148,7 +149,7 @@ WHERE CASE n.operation WHEN operation('raise') THEN n.is_class
                        WHEN operation('remake') THEN NOT n.is_class ELSE false END;
 
 -- One more of a value's class may be of any class below the one that is known, and then that one's constructor runs.
--- Needs: operated.
+-- Needs: operated, language:satisfies=shape.
 INSERT INTO nameless_call
 SELECT DISTINCT n.encl_id, m.sym_id, n.doc_id, n.line, n.col, n.end_col, evidence('constructor'), n.operation
 FROM operated n

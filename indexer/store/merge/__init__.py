@@ -11,11 +11,12 @@ The file is disposable: never committed, never shared between DuckDB versions, r
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import contextlib
+from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import duckdb
 import pyarrow as pa
@@ -28,9 +29,12 @@ from indexer.monikers import package_prefix, place_descriptors
 from indexer.store.facts import HEADER, TABLES, TARGETS, DocumentFacts
 from indexer.store.flow import Keeper, follow
 from indexer.store.merge.stages import Stages
+from indexer.store.merge.workshop import FURNITURE, MEMORY_MB, connect, shared
 from indexer.store.parsed import execute
 from indexer.store.schema import SCHEMA_VERSION, VIEWS_SQL
 from indexer.store.shard import write_shard
+
+__all__ = ["STAGES", "Built", "Keeper", "Surroundings", "build", "connect", "merge_facts", "read_facts", "surround"]
 
 _LED_TO = {column.leads_to for columns in TABLES.values() for column in columns.values()} | {"flows"}  # its rows lead to each other
 STAGES = sorted(Path(__file__).parent.glob("*.sql"), key=lambda stage: int(stage.stem.partition("_")[0]))
@@ -47,9 +51,6 @@ merge of a dozen files takes 0.35 s of processor in place of 0.55."""
 
 _SMALL_BLOCK_BYTES = 16_384
 """Of such an index: seven files take 0.5 MB in place of 6 and a hundredth of a second less; of django, a merge takes a tenth longer."""
-
-_NOT_WORTH_PLANNING = ("join_order", "join_filter_pushdown")
-"""Steps of DuckDB's optimizer: no result depends on them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,20 +71,15 @@ class Surroundings:
     words: Mapping[str, Sequence[int]] = field(default_factory=dict[str, Sequence[int]])
 
 
+_LABELLED: Mapping[str, Iterable[SymbolKind | Evidence | Operation | Via]] = {
+    "kind": SymbolKind,
+    "evidence": Evidence,
+    "operation": Operation,
+    "via": Via,
+}
+"""By the table that names them."""
+
 _SERVER_COLUMNS = ("name", "version", "language", "command", "fingerprint", "position_encoding", "capabilities")
-
-
-def connect(*, memory_mb: int = 512, threads: int = 4, spill: Path | None = None) -> duckdb.DuckDBPyConnection:
-    """An empty database in memory, to which the index is attached; it loads no extension."""
-    config: dict[str, Any] = {
-        "threads": threads,
-        "memory_limit": f"{memory_mb}MB",
-        "autoinstall_known_extensions": False,
-        "autoload_known_extensions": False,
-    }
-    if spill is not None:
-        config["temp_directory"] = str(spill)
-    return duckdb.connect(":memory:", config=config)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,13 +97,10 @@ def read_facts(
     """Makes the view `fact`: the rows of the shards in `kept` but for the files in `gone`, and, as new (`is_new`), those in `found`.
 
     Args:
-        at_once: for few rows: a table in place of the view, so that each statement reads memory and not the files, and statements are
-            planned as they are written.
+        at_once: for few rows: a table in place of the view, so that each statement reads memory and not the files.
     Returns:
         Where it is a table, how many rows each view of facts will have.
     """
-    if at_once:
-        connection.execute(f"SET disabled_optimizers = '{','.join(_NOT_WORTH_PLANNING)}'")
     connection.register("gone", pa.table({"path": pa.array(sorted(gone), pa.string())}))
     parts = [f"SELECT *, false AS is_new FROM read_parquet({_quoted(kept)}) ANTI JOIN gone USING (path)"] if kept else []
     parts += [f"SELECT *, true AS is_new FROM read_parquet({_quoted(found)})"] if found else []
@@ -120,15 +113,20 @@ def read_facts(
 
 
 def merge_facts(
-    connection: duckdb.DuckDBPyConnection, keeper: Keeper | None = None, *, rows: Mapping[str, int] = MappingProxyType({})
+    connection: duckdb.DuckDBPyConnection,
+    keeper: Keeper | None = None,
+    *,
+    rows: Mapping[str, int] = MappingProxyType({}),
+    is_furnished: bool = False,
 ) -> None:
     """Makes the tables of an index from the view `fact`, in the database that is in use.
 
     Args:
-        keeper: see `follow`. rows: what `read_facts` has told.
+        keeper: see `follow`. rows: what `read_facts` has told. is_furnished: what the stages ask of languages is there.
     """
     connection.execute(f"CREATE TEMP VIEW header AS SELECT {', '.join(HEADER)}, is_new FROM fact")
-    _add_languages(connection)
+    if not is_furnished:
+        _add_languages(connection)
     stages = Stages(connection, {f"facts_{table}": _rows_of(table) for table in TABLES}, rows)
     for stage in STAGES:
         stages.run(stage)
@@ -138,7 +136,14 @@ def merge_facts(
     stages.prepare(frozenset({_SETTLED}))
 
 
-def _add_languages(connection: duckdb.DuckDBPyConnection) -> None:
+def _furnish(connection: duckdb.DuckDBPyConnection) -> None:
+    """What all merges of few rows take, once for all of them."""
+    _add_languages(connection, is_furniture=True)
+    for name, members in _LABELLED.items():
+        _insert(connection, f"label_of_{name}", _labels(name, members))
+
+
+def _add_languages(connection: duckdb.DuckDBPyConnection, *, is_furniture: bool = False) -> None:
     """What the stages ask of languages: `operation_member`, the members that an operation runs (of each group the one of the lowest rank
     that the type has), `language_rule`, which types outside any value may have, which results of functions outside and declared values
     have none, and which types are functions, and `overloading_language`, in which functions of one name are told apart by what they are
@@ -161,16 +166,17 @@ def _add_languages(connection: duckdb.DuckDBPyConnection) -> None:
     ]
     chosen_later = [(name,) for record in LANGUAGES if record.grammar is not None and record.grammar.overloads for name in record.names]
     finders = [(name, finder) for record in LANGUAGES for name in record.names for finder in sorted(record.type_finders)]
-    _add_temporary(connection, "type_finder", ("language", "qualified_name"), finders)
-    _add_temporary(connection, "operation_member", ("language", "operation", "part", "rank", "name", "evidence"), members)
-    _add_temporary(connection, "overloading_language", ("language",), chosen_later)
-    _add_temporary(connection, "language_rule", ("language", "open_types", "closed_results", "closed_values", "function_types"), rules)
+    place = f"TABLE {FURNITURE}." if is_furniture else "TEMP TABLE "
+    _add_rows(connection, f"{place}type_finder", ("language", "qualified_name"), finders)
+    _add_rows(connection, f"{place}operation_member", ("language", "operation", "part", "rank", "name", "evidence"), members)
+    _add_rows(connection, f"{place}overloading_language", ("language",), chosen_later)
+    _add_rows(connection, f"{place}language_rule", ("language", "open_types", "closed_results", "closed_values", "function_types"), rules)
 
 
-def _add_temporary(connection: duckdb.DuckDBPyConnection, name: str, columns: Sequence[str], listed: Sequence[tuple[Any, ...]]) -> None:
-    """A table of a few rows, at least one, that is there for the stages only."""
+def _add_rows(connection: duckdb.DuckDBPyConnection, place: str, columns: Sequence[str], listed: Sequence[tuple[Any, ...]]) -> None:
+    """A table of a few rows, at least one. `place`: `TABLE`, or `TEMP TABLE`, and its name."""
     connection.register("incoming", pa.table(dict(zip(columns, map(list, zip(*listed, strict=True)), strict=True))))
-    connection.execute(f"CREATE TEMP TABLE {name} AS SELECT * FROM incoming")
+    connection.execute(f"CREATE {place} AS SELECT * FROM incoming")
     connection.unregister("incoming")
 
 
@@ -247,56 +253,90 @@ def build(
     Raises:
         Bug: the result contradicts itself; nothing must be published then. UsageError: it needs more memory.
     """
-    connection = connect(memory_mb=memory_mb, threads=threads, spill=path.parent / "tmp-spill")
     manifests = path.with_name(f"tmp-{path.stem}-manifests.parquet")
     try:
         read = [*kept]
         if around.manifests or not (kept or shards):  # an empty shard has the columns at least
             write_shard(manifests, [_facts_of(item) for item in around.manifests])
             read.append(manifests)
-        are_few = sum(shard.stat().st_size for shard in (*read, *shards)) < _FEW_BYTES
-        options = f"ROW_GROUP_SIZE {_ROW_GROUP_ROWS}" + (f", BLOCK_SIZE {_SMALL_BLOCK_BYTES}" if are_few else "")
-        quoted = str(path).replace("'", "''")
-        connection.execute(f"ATTACH '{quoted}' AS made ({options})")
-        connection.execute("USE made")
-        connection.execute("SET preserve_insertion_order = true")
-        rows = read_facts(connection, read, shards, gone, at_once=are_few)
-        connection.execute("SET parquet_metadata_cache = true")  # a dozen statements read the same few files
-        connection.execute("BEGIN")
-        merge_facts(connection, keeper, rows=rows)
-        _add_labels(connection)
-        _add_surroundings(connection, around)
-        execute(connection, VIEWS_SQL.read_text(encoding="utf-8"))
-        counts, resolution = _counts(connection), _resolution(connection)
-        settled = connection.sql(f"SELECT owner, {', '.join(TARGETS)} FROM {_SETTLED} ORDER BY owner, ordinal").to_arrow_table()
-        connection.execute("COMMIT")
-        connection.execute("CHECKPOINT made")
-        connection.execute("USE memory")
-        connection.execute("DETACH made")
+        given = _Given(read, shards, gone, around, keeper)
+        are_few = memory_mb >= MEMORY_MB and sum(shard.stat().st_size for shard in (*read, *shards)) < _FEW_BYTES
+        made = _few_built(path, given) if are_few else None
+        if made is None:
+            with connect(memory_mb=memory_mb, threads=threads, spill=path.parent / "tmp-spill") as connection:
+                made = _built(connection, path, "made", given)
     except duckdb.OutOfMemoryException as error:
         raise UsageError(
             f"the facts do not merge in the {memory_mb} MB that may be used; what was crawled is kept, so the next run goes on from there: "
             f"lspidx index --memory MB"
         ) from error
     finally:
-        connection.close()
         manifests.unlink(missing_ok=True)
     _check_closed(path)
+    return made
+
+
+class _Given(NamedTuple):
+    """What an index is made of, see `build`."""
+
+    kept: Sequence[Path]
+    found: Sequence[Path]
+    gone: Collection[str]
+    around: Surroundings
+    keeper: Keeper | None
+
+
+def _few_built(path: Path, given: _Given) -> Built | None:
+    """An index of few rows; None where they turn out to be many."""
+    try:
+        with shared(_furnish) as (connection, name):
+            return _built(connection, path, name, given, are_few=True)
+    except duckdb.OutOfMemoryException:
+        for leftover in (path, path.with_name(path.name + ".wal")):
+            leftover.unlink(missing_ok=True)
+        return None
+
+
+def _built(connection: duckdb.DuckDBPyConnection, path: Path, name: str, given: _Given, *, are_few: bool = False) -> Built:
+    """`name`: of the database while it is attached."""
+    options = f"ROW_GROUP_SIZE {_ROW_GROUP_ROWS}" + (f", BLOCK_SIZE {_SMALL_BLOCK_BYTES}" if are_few else "")
+    with _attached(connection, path, name, options):
+        connection.execute("SET preserve_insertion_order = true")
+        rows = read_facts(connection, given.kept, given.found, given.gone, at_once=are_few)
+        if not are_few:
+            connection.execute("SET parquet_metadata_cache = true")  # a dozen statements read the same few files
+        connection.execute("BEGIN")
+        merge_facts(connection, given.keeper, rows=rows, is_furnished=are_few)
+        _add_labels(connection, is_furnished=are_few)
+        _add_surroundings(connection, given.around)
+        execute(connection, VIEWS_SQL.read_text(encoding="utf-8"))
+        counts, resolution = _counts(connection), _resolution(connection)
+        settled = connection.sql(f"SELECT owner, {', '.join(TARGETS)} FROM {_SETTLED} ORDER BY owner, ordinal").to_arrow_table()
+        connection.execute("COMMIT")
     return Built(counts=counts, resolution=resolution, settled=settled)
+
+
+@contextlib.contextmanager
+def _attached(connection: duckdb.DuckDBPyConnection, path: Path, name: str, options: str) -> Generator[None]:
+    """The database at `path` is what statements are about; written in whole in the end, unless there is an error."""
+    quoted = str(path).replace("'", "''")
+    connection.execute(f"ATTACH '{quoted}' AS {name} ({options})")
+    connection.execute(f"SET search_path = '{name},memory'")
+    yield
+    connection.execute(f"CHECKPOINT {name}")
+    connection.execute("SET search_path = 'memory'")
+    connection.execute(f"DETACH {name}")
 
 
 def surround(path: Path, around: Surroundings, *, memory_mb: int, threads: int) -> None:
     """Gives the index at `path`, which nobody reads yet, other surroundings; its facts stay as they are."""
-    quoted = str(path).replace("'", "''")
-    with connect(memory_mb=memory_mb, threads=threads) as connection:
-        connection.execute(f"ATTACH '{quoted}' AS made (ROW_GROUP_SIZE {_ROW_GROUP_ROWS})")  # else all of it would be written anew
-        connection.execute("USE made")
+    with (
+        connect(memory_mb=memory_mb, threads=threads) as connection,
+        _attached(connection, path, "made", f"ROW_GROUP_SIZE {_ROW_GROUP_ROWS}"),  # else all of it would be written anew
+    ):
         connection.execute("BEGIN")
         _add_surroundings(connection, around)
         connection.execute("COMMIT")
-        connection.execute("CHECKPOINT made")
-        connection.execute("USE memory")
-        connection.execute("DETACH made")
     _check_closed(path)
 
 
@@ -317,21 +357,12 @@ def _insert_rows(connection: duckdb.DuckDBPyConnection, name: str, rows: Sequenc
     _insert(connection, name, {key: pa.array([row[key] for row in rows]) for key in rows[0]})
 
 
-def _add_labels(connection: duckdb.DuckDBPyConnection) -> None:
-    _insert(
-        connection, "kind", {"kind": pa.array([int(k) for k in SymbolKind], pa.uint8()), "label": pa.array([k.label for k in SymbolKind])}
-    )
-    _insert(
-        connection,
-        "evidence",
-        {"evidence": pa.array([int(e) for e in Evidence], pa.uint8()), "label": pa.array([e.label for e in Evidence])},
-    )
-    _insert(
-        connection,
-        "operation",
-        {"operation": pa.array([int(o) for o in Operation], pa.uint8()), "label": pa.array([o.label for o in Operation])},
-    )
-    _insert(connection, "via", {"via": pa.array([int(v) for v in Via], pa.uint8()), "label": pa.array([v.label for v in Via])})
+def _add_labels(connection: duckdb.DuckDBPyConnection, *, is_furnished: bool) -> None:
+    for name, members in _LABELLED.items():
+        if is_furnished:
+            connection.execute(f"CREATE TABLE {name} AS FROM {FURNITURE}.label_of_{name}")
+        else:
+            _insert(connection, name, _labels(name, members))
     used = [
         row[0] for row in connection.execute("SELECT DISTINCT roles FROM occ UNION SELECT DISTINCT roles FROM refs ORDER BY 1").fetchall()
     ]
@@ -340,6 +371,11 @@ def _add_labels(connection: duckdb.DuckDBPyConnection) -> None:
         "role_set",
         {"roles": pa.array(used, pa.uint16()), "labels": pa.array([Role(roles).labels for roles in used], pa.list_(pa.string()))},
     )
+
+
+def _labels(name: str, members: Iterable[SymbolKind | Evidence | Operation | Via]) -> dict[str, pa.Array]:
+    listed = list(members)
+    return {name: pa.array([int(one) for one in listed], pa.uint8()), "label": pa.array([one.label for one in listed])}
 
 
 def _add_surroundings(connection: duckdb.DuckDBPyConnection, around: Surroundings) -> None:

@@ -9,7 +9,9 @@ own, the last before it:
 
 It makes no row unless each table between the commas, of those joined by `or` one, has a row. Then, of a table that it would make, `Else`
 says the columns: it is made empty, a temporary one only once a statement reads it. `*strings` among them are the columns of a fact as
-`indexer.store.facts` declares them, `- name` after it without that one. The tests hold both against merges of real trees.
+`indexer.store.facts` declares them, `- name` after it without that one. In place of a table may stand what is said of languages, as the
+statement asks for it: `language:satisfies=shape` for `language_has(d.language, 'satisfies', 'shape')`; then a document is in such a one.
+The tests hold all of it against merges of real trees.
 
 A statement ends with a semicolon at the end of its line, in which no comment stands.
 """
@@ -26,11 +28,15 @@ import duckdb
 
 from indexer.errors import Bug
 from indexer.store.facts import FLAG, I32, LINES, TABLES, TEXT, U8, U16, U64
+from indexer.store.macros import languages_with
 from indexer.store.parsed import execute
 
 _END = re.compile(r"^(?!\s*--)[^\n]*;[ ]*$", re.MULTILINE)
 _NEEDS = re.compile(r"^-- Needs: (?P<needs>[^.]*)\.(?: Else: (?P<columns>.*))?", re.DOTALL)
 _CHANGES = re.compile(r"(?:CREATE (?P<temporary>TEMP )?TABLE|INSERT INTO|UPDATE|DELETE FROM) (?P<name>\w+)")
+OF_LANGUAGE = "language:"
+"""With what is said of a language, by which a statement asks for it (`language_has`): `language:linearises`, `language:satisfies=shape`."""
+
 _FACT = re.compile(r"\*(\w+)((?: - \w+)*)")
 _SQL_TYPES = {U8: "UTINYINT", U16: "USMALLINT", I32: "INTEGER", U64: "UBIGINT", TEXT: "VARCHAR", FLAG: "BOOLEAN", LINES: "INTEGER[]"}
 
@@ -103,6 +109,7 @@ class Stages:
         self._connection = connection
         self._later = dict(later)
         self.rows = dict(rows)
+        self._languages: set[str] | None = None
 
     def run(self, stage: Path) -> None:
         for one in statements(stage):
@@ -113,7 +120,15 @@ class Stages:
                 self._make_empty(one)
 
     def may_find(self, one: Statement) -> bool:
-        return all(any(self.rows.get(name, 1) for name in any_of) for any_of in one.needs)
+        return all(any(self._has(name) for name in any_of) for any_of in one.needs)
+
+    def _has(self, name: str) -> bool:
+        """Whether there may be rows in a table, or are documents in a language of which something is said."""
+        if not name.startswith(OF_LANGUAGE):
+            return self.rows.get(name, 1) > 0
+        if self._languages is None:
+            self._languages = {str(row[0]) for row in execute(self._connection, "SELECT DISTINCT language FROM document").fetchall()}
+        return not self._languages.isdisjoint(languages_with(name.removeprefix(OF_LANGUAGE).split("=")))
 
     def prepare(self, words: frozenset[str]) -> None:
         """Makes what a statement with these words reads and what was left for later."""

@@ -179,7 +179,7 @@ class Source:
                 elif kind == tokenize.OP and text in ")]}":
                     depth -= 1
                     if not depth:
-                        return self._listed(offset + 1, start, runs, commas, comments)
+                        return self.listed(offset + 1, start, runs, commas, comments)
                 elif kind == tokenize.NAME and text == "lambda":
                     lambdas.append(depth)
                 elif kind == tokenize.OP and text == ":" and lambdas and lambdas[-1] == depth:
@@ -193,7 +193,7 @@ class Source:
             raise EditRefused(f"{what} cannot be read: {error}") from error
         raise EditRefused(f"{what} has no closing bracket")
 
-    def _listed(
+    def listed(
         self, start: int, end: int, runs: Sequence[Sequence[int]], commas: Sequence[int], comments: Sequence[tuple[int, str]]
     ) -> Bracketed:
         comma = len(runs) > 1 and not runs[-1]

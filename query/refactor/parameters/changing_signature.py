@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from indexer.errors import EditRefused
+from query.answers.envelope import Reason
 from query.edits.text import Document
 from query.refactor.formatted_strings import with_right_positions
 from query.refactor.parameters.bracketed import Element, Piece, Replacement, Span
@@ -56,6 +57,23 @@ class Changed:
     doubts: list[str] = field(default_factory=list[str])
     left: list[Left] = field(default_factory=list[Left])
     calls: int = 0
+
+
+class Made(NamedTuple):
+    """What is shown or written, of any language.
+
+    before, after: the parameters as a list in brackets. functions: names of what changes together, the one that is meant first.
+    documents: the texts that were read, by path; digests: git's names of them. unknown: reasons why uses may be unknown, where those
+    could break.
+    """
+
+    before: str
+    after: str
+    functions: list[str]
+    changed: Changed
+    documents: Mapping[str, Document]
+    digests: dict[str, str]
+    unknown: list[Reason]
 
 
 class Shown(NamedTuple):

@@ -5,13 +5,14 @@ from __future__ import annotations
 import functools
 import sys
 import types
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from indexer.errors import EditRefused, UsageError
 from indexer.languages import PYTHON
 from indexer.model import CALLABLE_KINDS, Evidence, Role, SymbolKind
 from indexer.servers.registry import language_of
+from query.answers.envelope import SymbolRecord
 from query.answers.paths import listed
 from query.facts.callable_sites import callees_at, constructor_of, named, types_at, unresolved
 from query.facts.calls import Call, calls_of, dispatched, dispatching, possible_calls_of
@@ -125,10 +126,19 @@ def special_names() -> frozenset[str]:
     return frozenset(operated | kept | PYTHON.runtime_members | _OF_THE_LIBRARY)
 
 
+def _is_python(record: SymbolRecord) -> bool:
+    return record.kind in _CALLABLE and language_of(record.path) == PYTHON.name and not record.path.endswith(".pyi")
+
+
 def kin_of(index: Index, symbol: Symbol) -> Kin:
     """All that a call of the function may end in: members that override it, that it overrides, and that fit the same protocol."""
     if symbol.record.kind == "constructor" or symbol.record.name == "__init__":
         return Kin({symbol.sym_id: symbol}, _made_by_others(index, symbol))
+    return family_of(index, symbol, _is_python)
+
+
+def family_of(index: Index, symbol: Symbol, may_change: Callable[[SymbolRecord], bool]) -> Kin:
+    """Of a function or member of any language: what changes with it is what may."""
     found, frontier = {symbol.sym_id}, {symbol.sym_id}
     while frontier and len(found) <= _MOST_KIN:
         more = set(override_family(index, sorted(frontier), _MOST_KIN))
@@ -144,7 +154,7 @@ def kin_of(index: Index, symbol: Symbol) -> Kin:
         record = item.record
         if record.external:
             outside.append(record.qualified_name)
-        elif record.kind in _CALLABLE and language_of(record.path) == PYTHON.name and not record.path.endswith(".pyi"):
+        elif may_change(record):
             members[sym_id] = item
         else:
             others.append(f"{record.qualified_name} ({record.path}:{record.line})")
@@ -228,7 +238,7 @@ def uses_of(index: Index, members: Mapping[int, Symbol], *, unknown: bool) -> Us
     _add_replaced(index, makers, found)
     _add_calls(index, members, makers, found)
     _add_values(index, members, found)
-    others = _others_at(index, members, found)
+    others = others_at(index, members, found)
     sites = [
         Site(
             path=spot[0],
@@ -303,24 +313,24 @@ def _add_values(index: Index, members: Mapping[int, Symbol], found: dict[Spot, d
         found.setdefault((docs[use.doc_id].path, use.line, use.col), {}).setdefault(use.of, "")
 
 
-class _Others(NamedTuple):
+class Others(NamedTuple):
     """What else is called at a place, in words. is_by_flow: only as values were followed."""
 
     why: str
     is_by_flow: bool
 
 
-def _others_at(index: Index, members: Mapping[int, Symbol], found: Mapping[Spot, Mapping[int, str]]) -> dict[Spot, _Others]:
+def others_at(index: Index, members: Mapping[int, Symbol], found: Mapping[Spot, Mapping[int, str]]) -> dict[Spot, Others]:
     callees = callees_at(index, list(found))
     known = scopes(index, {callee for ids in callees.values() for callee in ids})
-    said: dict[Spot, _Others] = {}
+    said: dict[Spot, Others] = {}
     for spot, ids in callees.items():
         other_ids = [one for one in ids if one not in members and known[one].kind in CALLABLE_KINDS and ids[one] - _OF_WHAT_IT_GIVES]
         others = sorted({known[one].name for one in other_ids})
         own = {known[one].name for one in ids if one in members}
         if others and not (set(others) <= {"__call__", "__init__", "__new__"} and "__init__" not in own):
             is_by_flow = all(ids[one] <= {*_BY_FLOW} for one in other_ids)
-            said[spot] = _Others(f"something else may be called there, too ({listed(others, _TOLD)})", is_by_flow)
+            said[spot] = Others(f"something else may be called there, too ({listed(others, _TOLD)})", is_by_flow)
     return said
 
 

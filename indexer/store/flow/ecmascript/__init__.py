@@ -7,12 +7,13 @@ a function may be one; properties are looked up along prototypes; what a file ex
 
 from __future__ import annotations
 
-from indexer.model import Flow, SymbolKind
+from indexer.model import SymbolKind
 from indexer.store.flow.ecmascript import containers, events, library
 from indexer.store.flow.ecmascript.calls import call
 from indexer.store.flow.ecmascript.nameless import add_nameless
 from indexer.store.flow.ecmascript.objects import EcmascriptSolver
 from indexer.store.flow.ecmascript.rows import EcmascriptBuilder
+from indexer.store.flow.kinds import Kind
 from indexer.store.flow.program import ECMASCRIPT, Program
 from indexer.store.flow.properties import Teller
 from indexer.store.flow.rows import follow
@@ -85,7 +86,7 @@ def _read_members(solver: EcmascriptSolver) -> None:
     """A property that the server left open means the function of that name that it holds: the one which an object was made with."""
     program = solver.program
     for row in program.rows[ECMASCRIPT]:
-        if program.kind[row] != Flow.ATTRIBUTE or row in program.means:
+        if program.kind[row] != Kind.ATTRIBUTE or row in program.means:
             continue
         for value in solver.graph.values(row):
             function = _function_of(solver, value)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from indexer.model import Flow, SymbolFlag
+from indexer.model import SymbolFlag
+from indexer.store.flow.kinds import Kind
 from indexer.store.flow.program import ECMASCRIPT, Program
 
 _STATIC = int(SymbolFlag.STATIC)
@@ -13,11 +14,11 @@ def add_nameless(program: Program) -> set[int]:
     rows = program.rows.get(ECMASCRIPT, ())
     found: dict[int, int] = {}
     for row in rows:
-        if program.kind[row] == Flow.DEFINE and program.part[row] == 1 and row not in program.means:
+        if program.kind[row] == Kind.DEFINE and program.part[row] == 1 and row not in program.means:
             found[row] = program.add_class("")
             program.means[row] = [found[row]]
     for row in rows if found else ():
-        owner = found.get(program.parent[row], -1) if program.kind[row] == Flow.HOLD else -1
+        owner = found.get(program.parent[row], -1) if program.kind[row] == Kind.HOLD else -1
         if owner >= 0 and program.key[row][:1] == "s":
             for sym_id in program.means.get(program.of[row], ()):
                 program.members.setdefault(owner, {}).setdefault(program.key[row][1:], sym_id)

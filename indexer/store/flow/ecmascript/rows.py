@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from indexer.model import Flow, Handed, SymbolFlag, SymbolKind
+from indexer.model import Handed, SymbolFlag, SymbolKind
 from indexer.store.flow.ecmascript import containers, library
 from indexer.store.flow.ecmascript.objects import EMITTERS, WHOLE, EcmascriptSolver
+from indexer.store.flow.kinds import Kind
 from indexer.store.flow.rows import Builder
 from indexer.store.flow.sites import Signature, Site
 from indexer.store.flow.values import Sort
@@ -24,12 +25,12 @@ class EcmascriptBuilder(Builder):
 
     def build(self) -> None:
         program = self._program
-        self._set_again = {program.of[row] for row in self._rows if program.kind[row] == Flow.BIND and program.of[row] >= 0}
+        self._set_again = {program.of[row] for row in self._rows if program.kind[row] == Kind.BIND and program.of[row] >= 0}
         solver = self._solver
         for row in self._rows:
-            if program.kind[row] == Flow.ENTER and program.of[row] < 0:
+            if program.kind[row] == Kind.ENTER and program.of[row] < 0:
                 solver.docs.setdefault(program.body[row], program.doc[row])
-            elif program.kind[row] == Flow.ATTRIBUTE and program.name[row] in _DEFINING:
+            elif program.kind[row] == Kind.ATTRIBUTE and program.name[row] in _DEFINING:
                 solver.defines_accessors = True
         solver.properties.everywhere.add(solver.builtin(WHOLE))
         super().build()
@@ -37,7 +38,7 @@ class EcmascriptBuilder(Builder):
 
     def _source(self, row: int, depth: int = 0) -> int:
         """A variable that is set in several places has no one source."""
-        if self._program.kind[row] == Flow.NAME and self._program.of[row] in self._set_again:
+        if self._program.kind[row] == Kind.NAME and self._program.of[row] in self._set_again:
             return row
         return super()._source(row, depth)
 
@@ -73,7 +74,7 @@ class EcmascriptBuilder(Builder):
         of = program.of[row]
         if of < 0:
             return
-        if program.kind[of] == Flow.DEFINE and program.part[of] == 1:
+        if program.kind[of] == Kind.DEFINE and program.part[of] == 1:
             for sym_id in program.means.get(of, ()):
                 solver.graph.put(row, solver.values.number(Sort.OBJECT, sym_id))
         else:
@@ -136,7 +137,7 @@ class EcmascriptBuilder(Builder):
         name = program.name[row]
         if name:
             for child in self.taken(row, 0):
-                if program.kind[child] == Flow.THIS:
+                if program.kind[child] == Kind.THIS:
                     solver.properties.through_this.add(row)
                 solver.graph.watch(self._at(child), lambda value: solver.store(value, name, row, row))
 
@@ -177,23 +178,23 @@ class EcmascriptBuilder(Builder):
         made = solver.container(("yields", function))
         solver.graph.put(solver.result(function), made)
         for child in self.taken(row, 0):
-            if program.kind[row] == Flow.YIELD:
+            if program.kind[row] == Kind.YIELD:
                 solver.graph.copy(self._at(child), solver.slot(made, ""))
             else:
                 containers.iterate(solver, self._at(child), solver.slot(made, ""))
 
     def collection(self, row: int) -> None:
         program, solver = self._program, self._solver
-        is_record = program.kind[row] == Flow.RECORD
+        is_record = program.kind[row] == Kind.RECORD
         made = solver.record(("row", row), row) if is_record else solver.container(("row", row))
         solver.graph.put(row, made)
         for child in self._takes.get(row, ()):
-            if program.kind[child] == Flow.CONSTANT:
+            if program.kind[child] == Kind.CONSTANT:
                 solver.graph.copy(child, solver.slot(made, ""))
                 continue
-            if program.kind[child] == Flow.NAME and program.key[child] == "s" + program.name[child]:  # `{ name }` is the variable's, too
+            if program.kind[child] == Kind.NAME and program.key[child] == "s" + program.name[child]:  # `{ name }` is the variable's, too
                 solver.properties.hidden.add((made, program.name[child]))
-            if program.kind[child] == Flow.KEY:
+            if program.kind[child] == Kind.KEY:
                 solver.properties.set(made, program.key[child][1:], child)
                 continue
             if program.part[child] == Handed.ALL_NAMED:
@@ -205,7 +206,7 @@ class EcmascriptBuilder(Builder):
                 )
                 continue
             of = program.of[child]
-            is_defined = is_record and of >= 0 and program.kind[of] == Flow.DEFINE
+            is_defined = is_record and of >= 0 and program.kind[of] == Kind.DEFINE
             if is_defined and program.key[child][:1] == "s":
                 solver.properties.set(made, program.key[child][1:], of)
             accessor = next((sym_id for sym_id in program.means.get(of, ()) if program.is_property(sym_id)), -1) if is_defined else -1
@@ -259,15 +260,15 @@ class EcmascriptBuilder(Builder):
     def _base_name(self, row: int) -> str:
         """Of the module, or of the function, that makes what a class extends."""
         program = self._program
-        if program.kind[row] == Flow.REQUIRED:
+        if program.kind[row] == Kind.REQUIRED:
             return next((program.names[sym_id] for sym_id in program.means.get(row, ())), "")
-        named = self.taken(row, Handed.CALLEE) if program.kind[row] == Flow.CALL else [row]
+        named = self.taken(row, Handed.CALLEE) if program.kind[row] == Kind.CALL else [row]
         return next((program.name[child] for child in named), "")
 
     def called(self, row: int) -> None:
         program = self._program
         callees = self.taken(row, Handed.CALLEE)
-        if any(program.name[child] in library.OF_COMPILERS for child in callees if program.kind[child] == Flow.NAME):
+        if any(program.name[child] in library.OF_COMPILERS for child in callees if program.kind[child] == Kind.NAME):
             self._copy_taken(row, Handed.ARGUMENT, row)
         else:
             self.call(row)
@@ -276,7 +277,7 @@ class EcmascriptBuilder(Builder):
         site = super().call(row)
         program, solver = self._program, self._solver
         callees = self.taken(row, Handed.CALLEE)
-        if len(callees) != 1 or program.kind[callees[0]] != Flow.ATTRIBUTE:
+        if len(callees) != 1 or program.kind[callees[0]] != Kind.ATTRIBUTE:
             return site
         name = program.name[callees[0]]
         if name not in library.BY_NAME:
@@ -290,22 +291,22 @@ class EcmascriptBuilder(Builder):
 
 EcmascriptBuilder.handlers = {
     **Builder.handlers,
-    Flow.ATTRIBUTE: EcmascriptBuilder.attribute,
-    Flow.BIND: EcmascriptBuilder.bind,
-    Flow.CALL: EcmascriptBuilder.called,
-    Flow.COLLECTION: EcmascriptBuilder.collection,
-    Flow.DEFINE: EcmascriptBuilder.define,
-    Flow.RECORD: EcmascriptBuilder.collection,
-    Flow.GLOBAL: EcmascriptBuilder.global_,
-    Flow.ITEM: EcmascriptBuilder.item,
-    Flow.ITERATE: EcmascriptBuilder.iterate,
-    Flow.MODULE: EcmascriptBuilder.module,
-    Flow.REQUIRED: EcmascriptBuilder.required,
-    Flow.EXPORT: EcmascriptBuilder.export,
-    Flow.SET_ATTRIBUTE: EcmascriptBuilder.set_attribute,
-    Flow.SET_ITEM: EcmascriptBuilder.set_item,
-    Flow.SUPER: EcmascriptBuilder.above,
-    Flow.THIS: EcmascriptBuilder.this,
-    Flow.YIELD: EcmascriptBuilder.yield_,
-    Flow.YIELD_FROM: EcmascriptBuilder.yield_,
+    Kind.ATTRIBUTE: EcmascriptBuilder.attribute,
+    Kind.BIND: EcmascriptBuilder.bind,
+    Kind.CALL: EcmascriptBuilder.called,
+    Kind.COLLECTION: EcmascriptBuilder.collection,
+    Kind.DEFINE: EcmascriptBuilder.define,
+    Kind.RECORD: EcmascriptBuilder.collection,
+    Kind.GLOBAL: EcmascriptBuilder.global_,
+    Kind.ITEM: EcmascriptBuilder.item,
+    Kind.ITERATE: EcmascriptBuilder.iterate,
+    Kind.MODULE: EcmascriptBuilder.module,
+    Kind.REQUIRED: EcmascriptBuilder.required,
+    Kind.EXPORT: EcmascriptBuilder.export,
+    Kind.SET_ATTRIBUTE: EcmascriptBuilder.set_attribute,
+    Kind.SET_ITEM: EcmascriptBuilder.set_item,
+    Kind.SUPER: EcmascriptBuilder.above,
+    Kind.THIS: EcmascriptBuilder.this,
+    Kind.YIELD: EcmascriptBuilder.yield_,
+    Kind.YIELD_FROM: EcmascriptBuilder.yield_,
 }
