@@ -20,12 +20,11 @@ OUTSIDE_OF_THE_PROMISE: dict[tuple[Direction, str], str] = {
         ("outgoing", f"{file}_{case}"): _LIBRARY
         for file, cases in {
             "operations": "hash_in_set hash_dict index typed_list_element compare_lists list_contains dict_lookup repr_of_list map_str "
-            "copies finalizer divmods fspath json_default",
+            "copies finalizer divmods fspath",
             "values": "post_init enum_missing logging_like subclass_of_dict subclass_of_list_iter",
         }.items()
         for case in cases.split()
     },
-    ("incoming", "types_metaclass_call"): "who calls the class is listed; that its metaclass stands between is not",
     ("incoming", "operations_generator_parameter"): "who goes on with a generator does not call the function that made it",
     ("outgoing", "values_io_typed"): "an argument that is not of the type which its parameter declares",
     ("incoming", "values_io_typed"): "an argument that is not of the type which its parameter declares",

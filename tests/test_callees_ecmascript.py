@@ -29,10 +29,10 @@ OUTSIDE_OF_THE_PROMISE: dict[tuple[Direction, str], str] = {
     **{
         ("outgoing", f"javascript_{case}"): why
         for why, cases in {
-            _LIBRARY: "new_target text_of_library",
+            _LIBRARY: "text_of_library",
             _PROXY: "proxy",
             _KEY: "text_made_key text_in",
-            _ASSIGNED: "setter_over_assigned_field getter_over_assigned_field",
+            _ASSIGNED: "getter_over_assigned_field",
         }.items()
         for case in cases.split()
     },

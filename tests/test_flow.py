@@ -9,6 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from damage_support import other_content
+from flow_differs import PROGRAMS
 from support import CORPORA, crawl_with_ty, write_tree
 from traced import Differs, Edges, cases_in, python_edges
 
@@ -24,6 +25,7 @@ from query.surface.registry import call
 _BY_NAME = "the text calls the function by its name, which is told as such; what its decorator made of it runs, which is told beside it"
 _COPIED = "the text names the member that is copied, which is told; in what wraps all members nobody knows which of them it is"
 EXPECTED: dict[str, Differs] = {
+    **PROGRAMS,
     **{
         f"decorators_{case}": Differs(_BY_NAME, wrong={("", "a")})
         for case in (
@@ -77,6 +79,12 @@ def flow_index(flow_root: Path) -> Iterator[Index]:
         yield index
 
 
+@pytest.fixture(scope="module")
+def told(flow_index: Index) -> dict[str, Edges]:
+    """By case: who calls whom by the index."""
+    return _told(flow_index)
+
+
 def _told(index: Index) -> dict[str, Edges]:
     rows = index.rows("""
         SELECT d.module, a.qualified_name, b.qualified_name
@@ -90,12 +98,12 @@ def _told(index: Index) -> dict[str, Edges]:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_what_ran_is_what_the_index_says(flow_index: Index, ran: dict[str, Edges], case: str) -> None:
-    told = _told(flow_index).get(case, set())
+def test_what_ran_is_what_the_index_says(told: dict[str, Edges], ran: dict[str, Edges], case: str) -> None:
     assert ran[case], "a case that calls nothing tells nothing"
     expected = EXPECTED.get(case, Differs(""))
-    assert ran[case] - told == expected.missing
-    assert told - ran[case] == expected.wrong
+    edges = told.get(case, set())
+    assert ran[case] - edges == expected.missing
+    assert edges - ran[case] == expected.wrong
 
 
 def test_what_differs_is_a_case(flow_index: Index) -> None:

@@ -32,7 +32,7 @@ class Flow(IntEnum):
     CAUGHT = 17  # an object of the class, or of one of the classes, that it takes (0)
     HOLD = 18  # gives what it takes (0), or what the row `of` gives
     EXTEND = 19  # elements of what it takes as 1 go into what it takes as 0
-    COMBINE = 20  # containers of what it takes (0)
+    COMBINE = 20  # containers of what it takes (0), and what objects give for the sign `key`
     CONSTANT = 21  # `key`
     CUT = 22  # too deep or too long: something here has no rows
     MAPPING = 23  # takes items (0) with their keys, mappings and keys by `Handed`

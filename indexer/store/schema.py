@@ -38,7 +38,9 @@ CONTENT_VERSION: what the same source means; a change makes indexes want a rebui
                     words by which files of one language name what another one defines
                     names in texts that Rust formats, fields in its patterns; made names; what linkers and generators are told
                     Vue, Svelte: markup is code
-   20  2026-11-28  Java: calls of `this(…)` and `super(…)`
+   20  2026-11-28  names that are made of a word, computed keys, more operators of Python; classes without a name, properties that are
+                    copied in loops or described, and names of events of JavaScript
+                     Java: calls of `this(…)` and `super(…)`
 """
 
 from __future__ import annotations

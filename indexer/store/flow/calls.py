@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from indexer.model import Handed, SymbolKind, Via
 from indexer.store.flow import arguments, containers, library, named, standard
+from indexer.store.flow.provided import MADE
 from indexer.store.flow.sites import Signature, Site
 from indexer.store.flow.solver import Solver
 from indexer.store.flow.values import Sort
@@ -40,6 +41,8 @@ def call(solver: Solver, site: Site, value: int) -> None:
             handler(solver, site)
     elif sort == Sort.GETTER:
         standard.attribute_getter(solver, site, first)
+    elif sort == Sort.ITEM_GETTER:
+        standard.item_getter(solver, site, first)
     elif sort == Sort.FIELDS:
         standard.named_fields(solver, site, first)
     elif sort == Sort.REGISTER:
@@ -48,6 +51,13 @@ def call(solver: Solver, site: Site, value: int) -> None:
         solver.graph.copy(solver.all_of(value), site.result)
     elif sort == Sort.COPIED:
         _copied(solver, site, first, second, None)
+    elif sort == Sort.MAKER:
+        for base in solver.program.order(first):
+            solver.graph.copy(solver.attribute(base, MADE), site.result)
+    elif sort == Sort.MADE_BY:
+        _construct(solver, site, solver.values.number(Sort.CLASS, first), first, is_by_metaclass=True)
+    elif sort == Sort.HELD_BACK:
+        run_partial(solver, site, first, second)
 
 
 def _run(solver: Solver, site: Site, value: int, receiver: int | None) -> bool:
@@ -81,7 +91,7 @@ def run_function(solver: Solver, site: Site, sym_id: int, receiver: int | None, 
         if sym_id in solver.lookups or sym_id in solver.wrappers:
             named.passed(solver, site, sym_id, signature, receiver)
     if sym_id in solver.instead:
-        standard.run_instead(solver, site, sym_id)
+        standard.run_instead(solver, site, sym_id, receiver)
     solver.graph.copy(solver.result(sym_id), site.result)
 
 
@@ -130,8 +140,14 @@ def run_lambda(solver: Solver, site: Site, row: int, receiver: int | None) -> No
     solver.graph.copy(result, site.result)
 
 
-def _construct(solver: Solver, site: Site, value: int, owner: int) -> None:
+def _construct(solver: Solver, site: Site, value: int, owner: int, *, is_by_metaclass: bool = False) -> None:
     program, graph = solver.program, solver.graph
+    meta = program.metaclass(owner) if program.metaclasses and not is_by_metaclass else -1
+    if meta >= 0 and (member := program.member(meta, "__call__")) >= 0:
+        callee = graph.node()
+        _again(solver, site, callee, site.result).via = Via.INFERRED_TYPE
+        solver.bind(solver.symbol(member), value, callee)
+        return
     made = solver.values.number(Sort.OBJECT, owner)
     graph.put(site.result, made)
     if owner in solver.defined:

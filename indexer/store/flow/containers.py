@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from indexer.store.flow import parsers
 from indexer.store.flow.library import collected, iterate, merge
 from indexer.store.flow.sites import Site
 from indexer.store.flow.solver import Solver
@@ -74,17 +75,25 @@ def _same(solver: Solver, site: Site, container: int) -> None:
     solver.graph.put(site.result, container)
 
 
+def _parser(solver: Solver, site: Site, container: int) -> None:
+    parsers.new(solver, site)
+
+
 _METHODS: dict[str, Callable[[Solver, Site, int], None]] = {
-    **dict.fromkeys(("append", "add", "appendleft", "insert"), _add),
+    **dict.fromkeys(("append", "add", "appendleft", "insert", "put", "put_nowait", "__setitem__"), _add),
     **dict.fromkeys(("extend", "extendleft"), _extend),
     "update": _update,
-    **dict.fromkeys(("get", "pop", "popleft"), _get),
+    **dict.fromkeys(("get", "pop", "popleft", "get_nowait", "popitem"), _get),
     "setdefault": _set_default,
     "send": _send,
     "values": _values,
     "items": _items,
     "keys": _keys,
     **dict.fromkeys(("copy", "__iter__", "union", "most_common"), _same),
+    **dict.fromkeys(("add_subparsers", "add_parser", "add_argument_group", "add_mutually_exclusive_group"), _parser),
+    "set_defaults": lambda solver, site, container: parsers.set_defaults(solver, site),
+    "parse_args": lambda solver, site, container: parsers.parse(solver, site),
+    "parse_known_args": lambda solver, site, container: parsers.parse_known(solver, site),
     "set": _add,  # of a context variable
     "result": _get,  # of a future
 }

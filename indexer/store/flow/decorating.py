@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from indexer.model import Handed, Via
+from indexer.store.flow import library
 from indexer.store.flow.kinds import Kind
 from indexer.store.flow.narrowing import Narrowing
+from indexer.store.flow.sites import Signature
 from indexer.store.flow.values import Sort
 
 _KEEPING = frozenset(
@@ -37,6 +39,7 @@ class Decorating(Narrowing):
             solver.graph.watch(site.callee, self._widen)
             solver.activate(site)
         if program.is_type(sym_id):
+            solver.decorated_to.append((sym_id, source))
             return False
         values = solver.values
 
@@ -49,6 +52,26 @@ class Decorating(Narrowing):
 
         solver.graph.watch(source, decorated)
         return True
+
+    def stand_in(self) -> None:
+        """Functions that decorators gave for a class, where none gave the class itself, are called by its name.
+
+        What is given a class that stands below a decorator is one: of `@f` and `@f(x)` what the latter gives.
+        """
+        solver = self._solver
+        decorated = {sym_id for sym_id, _ in solver.decorated_to}
+        for sym_id, source in solver.decorated_to:
+            values = [(value, solver.values[value]) for value in solver.graph.values(source)]
+            if any(sort == Sort.CLASS and first == sym_id for _, (sort, first, _) in values):
+                continue
+            for value, (sort, first, _) in values:
+                if sort == Sort.FUNCTION and self._is_inner(first) and decorated.isdisjoint(self._classes_given(first)):
+                    solver.graph.put(solver.symbol(sym_id), value)
+
+    def _classes_given(self, function: int) -> set[int]:
+        """Classes that parameters of a function hold."""
+        signatures = self._solver.signatures.get(function, ())
+        return {owner for signature in signatures for _, _, node in signature.parameters for owner in self._solver.classes_at(node)}
 
     def _widen(self, value: int) -> None:
         """What a decorator is put on all meets in its parameter, and what it calls that with goes to each."""
@@ -85,3 +108,22 @@ class Decorating(Narrowing):
         if len(callees) == 1 and self._program.kind[callees[0]] in (Kind.NAME, Kind.ATTRIBUTE, Kind.GLOBAL, Kind.SUPER):
             return callees[0]
         return row
+
+    def _parametrize(self, row: int, signature: Signature) -> None:
+        """`@pytest.mark.parametrize("a, b", [(f, g), …])`: parameters are elements of what stands there."""
+        program, solver = self._program, self._solver
+        by_name = {name: node for name, _, node in signature.parameters}
+        for child in self._takes.get(row, ()):
+            is_call = Handed.DECORATOR <= program.part[child] < Handed.BASE and program.kind[child] == Kind.CALL
+            if not is_call or not any(program.name[callee] == "parametrize" for callee in self.taken(child, Handed.CALLEE)):
+                continue
+            told = next((program.key[at] for at in self.taken(child, Handed.TOLD)), "")
+            names = [name.strip() for name in told[1:].split(",")]
+            for values in self._nodes(child, Handed.ARGUMENT + 1):
+                element = solver.graph.node()
+                library.iterate(solver, values, element, -1)
+                for place, name in enumerate(names):
+                    if name in by_name and len(names) == 1:
+                        solver.graph.copy(element, by_name[name])
+                    elif name in by_name:
+                        library.item(solver, element, f"i{place}", by_name[name], -1)

@@ -73,7 +73,7 @@ def _add(made: Found, solver: Solver) -> None:
     program = solver.program
     callees: dict[int, dict[int, Via]] = {}
     for (row, sym_id), via in solver.called.items():
-        if _is_new(solver, row, sym_id, via):
+        if sym_id < program.symbols and _is_new(solver, row, sym_id, via):
             callees.setdefault(row, {})[sym_id] = via
     members: dict[int, list[int]] = {}
     for row, sym_id in solver.read:
@@ -129,8 +129,7 @@ def _holder(program: Program, row: int) -> str:
 
 def _add_bases(made: Found, solver: Solver, place: Place, name: str) -> None:
     """What is made where a class says what it extends may be another class, too; what has a name there is among the unresolved ones."""
-    values = map(solver.values.__getitem__, solver.graph.values(place.row))
-    known = {first for sort, first, _ in values if sort == Sort.CLASS and first != place.around}
+    known = solver.classes_at(place.row) - {place.around}
     if len(known) <= MOST_SURE:
         made.bases.extend((place, sym_id, "") for sym_id in sorted(known))
     if solver.program.kind[place.row] not in (Kind.NAME, Kind.ATTRIBUTE, Kind.GLOBAL):

@@ -52,6 +52,9 @@ class Graph:
     def values(self, node: int) -> list[int]:
         return list(self.reached[node] or ())
 
+    def holds_texts(self, node: int) -> bool:
+        return node in self._texts
+
     def put(self, node: int, value: int) -> None:
         known = self.reached[node]
         if value < 0:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from indexer.model import Via
 from indexer.store.flow import named
+from indexer.store.flow.provided import held_by
 from indexer.store.flow.sites import Site
 from indexer.store.flow.solver import Solver
 from indexer.store.flow.values import Sort
@@ -37,7 +38,11 @@ def iterate(solver: Solver, source: int, target: int, row: int) -> None:
         elif sort == Sort.CLASS:
             graph.put(target, values.number(Sort.OBJECT, first))  # of an enumeration
         elif sort == Sort.OBJECT:
-            _next(solver, run(solver, row, value, "__iter__"), target, row)
+            held = held_by(solver, first)
+            if solver.program.member(first, "__iter__") < 0 and held >= 0:
+                graph.copy(solver.elements(held), target)
+            else:
+                _next(solver, run(solver, row, value, _one_of(solver, first, "__iter__", "__aiter__")), target, row)
 
     graph.watch(source, solver.once(element))
 
@@ -46,13 +51,18 @@ def _next(solver: Solver, source: int, target: int, row: int) -> None:
     graph, values = solver.graph, solver.values
 
     def element(value: int) -> None:
-        sort, _, _ = values[value]
+        sort, first, _ = values[value]
         if sort == Sort.CONTAINER:
             graph.copy(solver.all_of(value), target)
         elif sort == Sort.OBJECT:
-            graph.copy(run(solver, row, value, "__next__"), target)
+            graph.copy(run(solver, row, value, _one_of(solver, first, "__next__", "__anext__")), target)
 
     graph.watch(source, solver.once(element))
+
+
+def _one_of(solver: Solver, owner: int, name: str, of_async: str) -> str:
+    """Of two special members the one that a class has; `async for` asks for the second."""
+    return of_async if solver.program.member(owner, name) < 0 <= solver.program.member(owner, of_async) else name
 
 
 def run(solver: Solver, row: int, value: int, name: str, given: Sequence[int] = ()) -> int:
@@ -85,20 +95,31 @@ def item(solver: Solver, source: int, key: str, target: int, row: int) -> None:
     """`source[key]`; any item where the key is not known."""
     graph, values = solver.graph, solver.values
 
+    def taken_of(value: int) -> None:
+        if key[:1] == "r":
+            solver.each_slot(value, lambda own, node: graph.copy(node, target) if _is_from(own, int(key[1:])) else None)
+        elif key[:1] == "p":
+            solver.each_slot(value, lambda own, node: graph.copy(node, target) if own == "" or own.startswith("s" + key[1:]) else None)
+        elif key == ":":
+            graph.put(target, value)
+        elif key:
+            graph.copy(solver.slot(value, key), target)
+            graph.copy(solver.slot(value, ""), target)
+        else:
+            graph.copy(solver.all_of(value), target)
+
     def taken(value: int) -> None:
         sort, first, _ = values[value]
         if sort == Sort.CONTAINER:
-            if key[:1] == "r":
-                solver.each_slot(value, lambda own, node: graph.copy(node, target) if _is_from(own, int(key[1:])) else None)
-            elif key == ":":
-                graph.put(target, value)
-            elif key:
-                graph.copy(solver.slot(value, key), target)
-                graph.copy(solver.slot(value, ""), target)
-            else:
-                graph.copy(solver.all_of(value), target)
+            taken_of(value)
         elif sort == Sort.OBJECT and row >= 0:
-            graph.copy(run(solver, row, value, "__getitem__"), target)
+            held = held_by(solver, first)
+            if held < 0 or solver.program.member(first, "__getitem__") >= 0:
+                graph.copy(run(solver, row, value, "__getitem__"), target)
+            else:
+                taken_of(held)
+                if solver.program.member(first, "__missing__") >= 0:
+                    graph.copy(run(solver, row, value, "__missing__"), target)
         elif sort == Sort.CLASS and row >= 0:  # `A[int]` is `A`; of an enumeration it is a member
             is_enumeration = any(solver.program.outside.get(base, "").startswith("enum.") for base in solver.program.order(first))
             graph.put(target, values.number(Sort.OBJECT, first) if is_enumeration else value)
@@ -114,13 +135,17 @@ def set_item(solver: Solver, holder: int, key: str, source: int, row: int) -> No
     graph, values = solver.graph, solver.values
 
     def put(value: int) -> None:
-        sort, _, _ = values[value]
+        sort, first, _ = values[value]
         if sort == Sort.CONTAINER and key == ":":
             iterate(solver, source, solver.slot(value, ""), -1)
         elif sort == Sort.CONTAINER:
             graph.copy(source, solver.slot(value, key))
         elif sort == Sort.OBJECT:
-            run(solver, row, value, "__setitem__", [graph.node(), source])
+            held = held_by(solver, first)
+            if held < 0 or solver.program.member(first, "__setitem__") >= 0:
+                run(solver, row, value, "__setitem__", [graph.node(), source])
+            else:
+                put(held)
 
     graph.watch(holder, solver.once(put))
 
@@ -330,7 +355,12 @@ def _each_beginning(solver: Solver, site: Site, beginning: str, value: int) -> N
 def _setattr(solver: Solver, site: Site) -> None:
     if len(site.given) > 2 and site.told[:1] == "s":
         solver.graph.watch(site.given[0], solver.once(lambda value: solver.store(value, site.told[1:], site.given[2])))
+    elif len(site.given) > 2 and site.told[:1] == "q":
+        solver.graph.watch(site.given[0], solver.once(lambda value: solver.store_weakly(value, site.told[1:], site.given[2])))
+    elif len(site.given) > 2 and site.row >= 0 and (mapping := solver.mapping_of(solver.program.parent[site.row])) >= 0:
+        named.set_each(solver, site.given[0], mapping)
     elif len(site.given) > 2:
+        solver.set_at.append((site.row, site.given[0], site.given[1]))
 
         def texts(text: int) -> None:
             name = solver.values.content(text)

@@ -90,6 +90,23 @@ def set_items_in_class(solver: Solver, owner: int, mapping: int) -> None:
         solver.each_slot(mapping, item)
 
 
+def set_each(solver: Solver, objects: int, source: int) -> None:
+    """`for name, value in x.items(): setattr(y, name, value)` sets of y each item of x under its own key."""
+
+    def item(value: int, key: str, node: int) -> None:
+        if key[:1] == "s":
+            solver.store(value, key[1:], node)
+
+    def mapping(value: int, container: int) -> None:
+        if solver.values[container].sort == Sort.CONTAINER:
+            solver.each_slot(container, lambda key, node: item(value, key, node))
+
+    def each(value: int) -> None:
+        solver.graph.watch(source, solver.once(lambda container: mapping(value, container)))
+
+    solver.graph.watch(objects, solver.once(each))
+
+
 def fall_back(solver: Solver) -> bool:
     """What is taken where nothing came by a name: what was set by names that are values, or else what `__getattr__` gives.
 
@@ -97,16 +114,21 @@ def fall_back(solver: Solver) -> bool:
         Whether there was any such place that was not known before.
     """
     all_waiting, solver.unfound = solver.unfound, {}
-    waiting = {key: what for key, what in all_waiting.items() if what[2] or key[2] in solver.weak_names}
+    weak = solver.weak_names
+    waiting = {
+        key: what for key, what in all_waiting.items() if what[2] or key[2] in weak or not weak.isdisjoint(solver.patterns_for(key[2]))
+    }
+    anyhow = _set_anyhow(solver)
     nowhere = {(value, name) for (_, value, name), (known, _, _) in waiting.items() if not solver.graph.values(known)}
     is_any = False
     for (row, value, name), (known, target, is_asked) in waiting.items():
         if (value, name) not in nowhere or (row, value, name) in solver.fallen_back:
             continue
-        if name in solver.weak_names and _weakly_set(solver, row, value, name, known):
+        is_weak = name in weak or not weak.isdisjoint(solver.patterns_for(name))
+        if is_weak and _weakly_set(solver, row, value, name, known):
             pass
         elif is_asked and not any((base, name) in solver.stored for base in solver.program.order(solver.values[value].first)):
-            _ask(solver, row, value, name, target)
+            _ask(solver, row, value, name, target, anyhow)
         else:
             continue
         solver.fallen_back.add((row, value, name))
@@ -118,7 +140,7 @@ def weak_nodes(solver: Solver, owner: int, name: str) -> list[int]:
     """What was set by a name that is a value: in a class, its bases, or by its metaclass."""
     program = solver.program
     order = [*program.order(owner), *(program.order(meta) if (meta := program.metaclass(owner)) >= 0 else ())]
-    nodes = (solver.weakly_set.get((base, name), -1) for base in order)
+    nodes = (solver.weakly_set.get((base, each), -1) for each in (name, *solver.patterns_for(name)) for base in order)
     return [node for node in nodes if node >= 0 and solver.graph.values(node)]
 
 
@@ -135,14 +157,31 @@ def _weakly_set(solver: Solver, row: int, value: int, name: str, known: int) -> 
     return is_set
 
 
-def _ask(solver: Solver, row: int, value: int, name: str, target: int) -> None:
-    """`__getattr__` is called."""
+def _set_anyhow(solver: Solver) -> set[int]:
+    """Classes of whose objects something is set by a name that nobody knows: not in `__setattr__`, where that is what the text sets."""
+    program = solver.program
+    found: set[int] = set()
+    for row, objects, names in solver.set_at:
+        function = program.body[row] if row >= 0 else -1
+        if not solver.graph.holds_texts(names) and (function < 0 or program.names[function] != "__setattr__"):
+            values = map(solver.values.__getitem__, solver.graph.values(objects))
+            found |= {first for sort, first, _ in values if sort in (Sort.OBJECT, Sort.CLASS)}
+    return found
+
+
+def _ask(solver: Solver, row: int, value: int, name: str, target: int, anyhow: set[int]) -> None:
+    """`__getattr__` is called.
+
+    Args:
+        anyhow: classes of which objects may have the attribute: that it is asked, and what it gives, is not known of those.
+    """
     program = solver.program
     callee, given = solver.graph.node(), solver.graph.node()
-    site = solver.site(row, callee, target, via=Via.INFERRED_TYPE)
-    site.given = [given]
     bases = program.order(solver.values[value].first)
-    is_other = bool(solver.graph.values(target))  # of other objects that may be here something came by the name
+    is_set = any(not anyhow.isdisjoint((base, *solver.below.get(base, ()))) for base in bases)
+    site = solver.site(row, callee, solver.graph.node() if is_set else target, via=Via.INFERRED_TYPE)
+    site.given = [given]
+    is_other = is_set or bool(solver.graph.values(target))  # of other objects that may be here something came by the name
     site.is_doubtful = is_other or any(program.outside.get(base, "") not in ("", "builtins.object") for base in bases)
     solver.graph.put(given, solver.values.text(name))
     solver.activate(site)

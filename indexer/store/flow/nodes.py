@@ -37,6 +37,13 @@ class Nodes:
         self._mappings: set[int] = set()
         self._names: dict[str, int] = {}
         self._named: list[str] = []
+        self.held_by_kind: dict[int, int] = {}  # by class: the container of what its objects hold (`indexer.store.flow.provided`)
+        self.opened: set[int] = set()  # modules whose names are items of `globals()`
+        self.setting_defaults: frozenset[int] | None = None  # files that set defaults of arguments (`indexer.store.flow.parsers`)
+        self.by_name: set[int] = set()  # numbers of containers of which items are taken by names that are known only
+        self.spaces: set[int] = set()  # containers whose items are attributes
+        self.patterns: set[str] = set()  # of names that are made of a word, `get_%_id`, by which something is set
+        self._patterns_of: dict[str, list[str]] = {}  # by name
         self._slot_watchers: dict[int, list[Callable[[str, int], None]]] = {}
 
     def clear(self) -> None:
@@ -95,7 +102,8 @@ class Nodes:
         found = slots.get(key)
         if found is None:
             found = slots[key] = self.graph.node()
-            self.graph.copy(found, self.all_of(container))
+            if number not in self.by_name:
+                self.graph.copy(found, self.all_of(container))
             for watcher in tuple(self._slot_watchers.get(number, ())):
                 watcher(key, found)
         return found
@@ -130,3 +138,16 @@ class Nodes:
             number = self._names[name] = len(self._named)
             self._named.append(name)
         return self.values.number(Sort.METHOD, number, container)
+
+    def classes_at(self, node: int) -> set[int]:
+        """Classes that a node may hold."""
+        return {first for sort, first, _ in map(self.values.__getitem__, self.graph.values(node)) if sort == Sort.CLASS}
+
+    def patterns_for(self, name: str) -> list[str]:
+        """The longest pattern that a name is of."""
+        found = self._patterns_of.get(name)
+        if found is None:
+            parts = ((pattern, *pattern.split("%")) for pattern in self.patterns)
+            fitting = [each for each, begin, end in parts if name.startswith(begin) and name.endswith(end) and len(name) >= len(each)]
+            found = self._patterns_of[name] = sorted(fitting, key=lambda pattern: (-len(pattern), pattern))[:1]
+        return found

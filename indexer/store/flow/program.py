@@ -23,6 +23,7 @@ _FOR_TESTS = re.compile("test|spec|fixture|mock", re.IGNORECASE)
 """What a folder of tests, or of what they share, has in its name."""
 
 _ENTER = Kind.ENTER
+_MODULE = int(SymbolKind.MODULE)
 _OF_MODULES = frozenset((Kind.MODULE, Kind.EXPORT))
 
 _ASKED_BY_TYPE = frozenset({int(Evidence.CALLEE_TYPE), int(Evidence.INFERRED)})
@@ -104,6 +105,9 @@ class Program:
 
     def is_type(self, sym_id: int) -> bool:
         return self.kinds[sym_id] in TYPE_KINDS
+
+    def is_module(self, sym_id: int) -> bool:
+        return self.kinds[sym_id] == _MODULE
 
     def is_property(self, sym_id: int) -> bool:
         """Whether reading it runs a getter. A field of an object may be a property by its kind, too."""

@@ -7,7 +7,7 @@ from itertools import chain
 from typing import Any, ClassVar
 
 from indexer.model import Handed, SymbolFlag
-from indexer.store.flow import arguments, described, instances, library, named
+from indexer.store.flow import arguments, below, described, instances, library, named
 from indexer.store.flow.calls import call, give_back
 from indexer.store.flow.decorating import Decorating
 from indexer.store.flow.kinds import Kind
@@ -21,6 +21,10 @@ _STATIC, _CLASSMETHOD = int(SymbolFlag.STATIC), int(SymbolFlag.CLASSMETHOD)
 
 _MOST_ROUNDS = 5
 """What `__getattr__` gives may have to be asked again so often."""
+
+_OPERATORS = {"|": "__or__", "&": "__and__", "/": "__truediv__"}
+"""What objects have for the signs of rows COMBINE; where it is called is told by `indexer.store.merge`. What `+` gives costs a twelfth of
+the steps on Django's package, and finds nothing there."""
 
 _OF_ANY_NAME = frozenset({"__getattr__", "__getattribute__", "__setattr__"})
 _OF_CLASSES = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})
@@ -56,6 +60,8 @@ class Builder(Decorating):
             elif kind == Kind.SET_ATTRIBUTE:
                 solver.set_names.add(program.name[row])
             elif kind == Kind.CONSTANT:
+                if program.part[row] == Handed.TOLD and program.key[row][:1] == "q":
+                    solver.patterns.add(program.key[row][1:])
                 solver.texts.add(program.key[row][1:])
             elif kind == Kind.DEFINE:
                 solver.defined.update(program.means.get(row, ()))
@@ -91,6 +97,8 @@ class Builder(Decorating):
             return
         if program.is_type(sym_id):
             graph.put(target, solver.values.number(Sort.CLASS, sym_id))
+            if sym_id in solver.decorated_classes:
+                graph.copy(solver.symbol(sym_id), target)
         else:
             graph.copy(solver.symbol(sym_id), target)
         if program.class_of(sym_id) >= 0 and not program.is_callable(sym_id):
@@ -203,11 +211,15 @@ class Builder(Decorating):
         solver = self._solver
 
         def combine(value: int) -> None:
-            if solver.values[value].sort == Sort.CONTAINER:
+            sort, first, _ = solver.values[value]
+            if sort == Sort.CONTAINER:
                 solver.graph.put(row, value)
+            if sort == Sort.OBJECT and name and solver.program.member(first, name) >= 0:
+                solver.graph.copy(library.run(solver, -1, value, name, operands[1:]), row)
 
-        for child in self.taken(row, 0):
-            solver.graph.watch(self._at(child), combine)
+        operands, name = self._nodes(row, 0), _OPERATORS.get(self._program.key[row], "")
+        for operand in operands:
+            solver.graph.watch(operand, combine)
 
     def iterate(self, row: int) -> None:
         for source in self._nodes(row, 0):
@@ -339,25 +351,6 @@ class Builder(Decorating):
             is_class = program.flags[sym_id] & _CLASSMETHOD or program.names[sym_id] in _OF_CLASSES
             solver.graph.put(node, solver.values.number(Sort.CLASS if is_class else Sort.OBJECT, owner))
 
-    def _parametrize(self, row: int, signature: Signature) -> None:
-        """`@pytest.mark.parametrize("a, b", [(f, g), …])`: parameters are elements of what stands there."""
-        program, solver = self._program, self._solver
-        by_name = {name: node for name, _, node in signature.parameters}
-        for child in self._takes.get(row, ()):
-            is_call = Handed.DECORATOR <= program.part[child] < Handed.BASE and program.kind[child] == Kind.CALL
-            if not is_call or not any(program.name[callee] == "parametrize" for callee in self.taken(child, Handed.CALLEE)):
-                continue
-            told = next((program.key[at] for at in self.taken(child, Handed.TOLD)), "")
-            names = [name.strip() for name in told[1:].split(",")]
-            for values in self._nodes(child, Handed.ARGUMENT + 1):
-                element = solver.graph.node()
-                library.iterate(solver, values, element, -1)
-                for place, name in enumerate(names):
-                    if name in by_name and len(names) == 1:
-                        solver.graph.copy(element, by_name[name])
-                    elif name in by_name:
-                        library.item(solver, element, f"i{place}", by_name[name], -1)
-
     def constant(self, row: int) -> None:
         program = self._program
         if program.part[row] != Handed.TOLD and program.key[row][:1] == "s":
@@ -438,9 +431,18 @@ def solve(program: Program) -> Solver:
     solver = Solver(program, call)
     for row, (owner, is_class) in of_requests.items():
         solver.graph.put(row, solver.values.number(Sort.CLASS if is_class else Sort.OBJECT, owner))
-    Builder(solver, program.rows.get(PYTHON, ())).build()
+    builder = Builder(solver, program.rows.get(PYTHON, ()))
+    solver.below = below.classes_below(program)
+    builder.build()
     for row, (owner, _) in of_requests.items():
         solver.defined_at[owner] = row
+    solver.graph.run()
+    builder.stand_in()
+    solver.graph.run()
+    for _ in range(_MOST_ROUNDS):
+        if not below.take(solver):
+            break
+        solver.graph.run()
     follow(solver)
     properties = solver.properties
     for sort, first, _ in {solver.values[holder] for holder, _ in (*properties.set_at, *chain.from_iterable(properties.asked.values()))}:

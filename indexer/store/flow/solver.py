@@ -11,9 +11,10 @@ from typing import NamedTuple
 
 from indexer.model import SymbolFlag, SymbolKind, Via
 from indexer.store.flow.arguments import Arguments
-from indexer.store.flow.nodes import Nodes
+from indexer.store.flow.calling import Sites
 from indexer.store.flow.program import Program
 from indexer.store.flow.properties import Made, Properties, Told
+from indexer.store.flow.provided import MADE, OF_OBJECT, held_by, members_by_name, of_super
 from indexer.store.flow.sites import Signature, Site
 from indexer.store.flow.values import Sort
 
@@ -22,7 +23,6 @@ _STATIC, _CLASSMETHOD = int(SymbolFlag.STATIC), int(SymbolFlag.CLASSMETHOD)  # p
 OWN = -1
 """In place of a class that a result is declared to be of: the one that the method is called on."""
 
-_MOST_DEPTH = 8
 _WITH_MEMBERS = frozenset({Sort.OBJECT, Sort.CLASS, Sort.SUPER})
 _MADE_OF_CLASSES = frozenset({"__class__"})
 
@@ -37,7 +37,7 @@ class _Loaded(NamedTuple):
     of_meta: int
 
 
-class Solver(Nodes):
+class Solver(Sites):
     """Says how values go on; `indexer.store.flow.rows` builds the graph, `calls` and `library` say what calls do."""
 
     def __init__(self, program: Program, call: Callable[[Solver, Site, int], None]) -> None:
@@ -45,7 +45,6 @@ class Solver(Nodes):
         self.signatures: dict[int, list[Signature]] = {}  # by symbol
         self.lambdas: dict[int, tuple[Signature, int]] = {}  # by row: and the node of its result
         self.gives_back: dict[int, list[int]] = {}  # by symbol: places of parameters that it returns
-        self.callers: dict[int, list[tuple[Site, Signature, int | None]]] = {}  # by function: its calls so far
         self.remade: set[int] = set()  # functions whose decorators may make another one of them
         self.records: set[int] = set()  # classes whose arguments are their fields
         self.nothing = self.graph.node()  # what is handed over and holds no value that flows
@@ -55,18 +54,12 @@ class Solver(Nodes):
         self.narrowed: list[tuple[int, tuple[int, ...]]] = []  # row, classes of one of which it is
         self.remade_calls: set[tuple[int, int]] = set()  # row and symbol: a call of a decorated function, and what its decorator made
         self.declared: list[tuple[int, int]] = []  # function, class that its result is declared to be of, or OWN
-        self.sites: list[Site] = []
-        self.called: dict[tuple[int, int], Via] = {}  # row and symbol: an edge
-        self.doubtful: dict[tuple[int, int], None] = {}
-        self.sure: dict[tuple[int, int], None] = {}
         self.read: dict[tuple[int, int], None] = {}  # row of an attribute and the member that it means
         self.bases: list[tuple[int, int, str]] = []  # class, the row of what it extends where that is no name of a type, and its name
         self.binds: dict[int, int] = {}  # by row of a binding, or of a call of no name: what it takes first
         self._binders: dict[int, int] = {}  # by symbol: the row that binds it first
         self._load_again: dict[tuple[int, str], _Loaded] = {}  # by value and name of an attribute
-        self.spaces: set[int] = set()  # containers whose items are attributes
         self._linked: set[tuple[str, int]] = set()
-        self._seen: set[tuple[int, int]] = set()
         self._bindings: set[tuple[int, int, int, int]] = set()
         self._call = call
         self.lookups: dict[int, list[tuple[int, list[int]]]] = {}  # by function: place of a name, nodes of objects: it gives their member
@@ -96,13 +89,17 @@ class Solver(Nodes):
         self.arguments = Arguments()
         self.properties = Properties()
         self.told = Told()  # what identifiers mean that is a property which an assignment makes
+        self.below: dict[int, list[int]] = {}  # by class those that inherit from it
+        self.lacking: list[tuple[int, int, str, int]] = []  # row, object, name that no class of its order has, where that goes
+        self.set_at: list[tuple[int, int, int]] = []  # row of a call of `setattr` by a name that is a value, nodes of objects and names
+        self.mapping_of: Callable[[int], int] = lambda call: -1  # by row of a call of `setattr` in a loop over `x.items()` the node of x
+        self.decorated_classes: set[int] = set()
+        self.decorated_to: list[tuple[int, int]] = []  # a class, and the node of what its decorators give
         self.names_itself = any("__set_name__" in known for known in program.members.values())
         self.is_described = any("__get__" in known or "__set__" in known for known in program.members.values())
 
-    def clear(self) -> None:
-        super().clear()
-        self.sites.clear()
-        self.callers.clear()
+    def goes_on(self, site: Site, value: int) -> None:
+        self._call(self, site, value)
 
     # ---- names
 
@@ -128,6 +125,11 @@ class Solver(Nodes):
 
     # ---- attributes
 
+    def loaded(self, value: int, name: str) -> int:
+        """The node of what a value has by a name."""
+        again = self._load_again.get((value, name))
+        return again.node if again is not None else self.nothing
+
     def load(self, value: int, name: str, target: int, row: int, told_at: int = -1) -> None:
         """`value.name` goes to `target`.
 
@@ -142,7 +144,9 @@ class Solver(Nodes):
         if name in _MADE_OF_CLASSES and sort == Sort.OBJECT:
             self.graph.put(target, self.values.number(Sort.CLASS, first))
         elif name == "__dict__" and sort == Sort.OBJECT:
-            self._load_dict(value, target)
+            self.load_dict(value, target)
+        elif name == "__dict__" and sort == Sort.CLASS:
+            self.graph.put(target, members_by_name(self, first))
         elif sort in _WITH_MEMBERS:
             order, receiver = self._order(value)
             member = self.program.member(first, name) if sort != Sort.SUPER else self.program.member_after(order, name)
@@ -151,6 +155,8 @@ class Solver(Nodes):
                 self.read[row, member] = None
             elif row >= 0 and sort != Sort.SUPER:
                 self.properties.ask(row, self.values.number(Sort.OBJECT, first), name)
+                if sort == Sort.OBJECT and first in self.below:
+                    self.lacking.append((row, value, name, target))
             if member >= 0 and at >= 0:
                 self.told_descriptor(member, "__get__", at)
             if member >= 0 and self.values[receiver].sort == Sort.OBJECT and self.program.is_property(member):
@@ -168,6 +174,8 @@ class Solver(Nodes):
                 self._load_of_class(value, first, name, member, known)
             else:
                 self._load_of(order, name, member, known, receiver)
+                if member < 0:
+                    self._load_of_kind(value, name, known)
             self._hand_over(known, sort, member, value, name, target, at)
         elif sort == Sort.CONTAINER and value in self.spaces:
             self.graph.copy(self.slot(value, "s" + name), target)
@@ -192,6 +200,8 @@ class Solver(Nodes):
                 self.told_descriptor(member, "__get__", at)
         elif row >= 0 and sort != Sort.SUPER:
             self.properties.ask(row, self.values.number(Sort.OBJECT, first), name)
+            if sort == Sort.OBJECT and first in self.below:
+                self.lacking.append((row, value, name, target))
         if of_meta >= 0 and row >= 0:
             self.read[row, of_meta] = None
         self._hand_over(known, sort, member, value, name, target, at)
@@ -200,16 +210,24 @@ class Solver(Nodes):
         self.graph.copy(known, target)
         if member < 0:
             is_asked = self._asks and at >= 0 and sort == Sort.OBJECT and name[:2] != "__"
-            if is_asked or name in self.texts:
+            if is_asked or name in self.texts or (self.patterns and self.patterns_for(name)):
                 self.unfound[at, value, name] = (known, target, is_asked)
 
-    def _load_dict(self, value: int, target: int) -> None:
+    def load_dict(self, value: int, target: int) -> None:
         """What is put into the mapping of an object's own attributes is set in the object."""
         mapping = self.container(("attributes", value), is_mapping=True)
         if ("attributes", value) not in self._linked:
             self._linked.add(("attributes", value))
             self.each_slot(mapping, lambda key, node: self.store(value, key[1:], node) if key[:1] == "s" else None)
         self.graph.put(target, mapping)
+
+    def _load_of_kind(self, value: int, name: str, target: int) -> None:
+        """What an object has by a name that no class of the workspace gives it: a method of the list or mapping that it is a kind of."""
+        _, first, second = self.values[value]
+        if self.values[value].sort == Sort.SUPER:
+            of_super(self, first, second, name, target)
+        elif self.values[value].sort == Sort.OBJECT and (held := held_by(self, first)) >= 0:
+            self.graph.put(target, self.method(name, held))
 
     def _order(self, value: int) -> tuple[list[int], int]:
         """Classes that are asked for a member, and the object, or class, that it is taken of."""
@@ -296,7 +314,7 @@ class Solver(Nodes):
 
     def _of_metaclass(self, owner: int, name: str) -> int:
         """The member that a class has because it is an object of its metaclass, or -1."""
-        meta = self.program.metaclass(owner) if self.program.metaclasses else -1
+        meta = self.program.metaclass(owner) if self.program.metaclasses and name not in OF_OBJECT else -1
         return self.program.member(meta, name) if meta >= 0 else -1
 
     def _set_by_metaclass(self, owner: int, name: str, target: int, receiver: int) -> None:
@@ -374,6 +392,8 @@ class Solver(Nodes):
         runs = [(program.member_after(program.order(sym_id)[1:], "__init_subclass__"), made)]
         if meta >= 0:
             runs += [(program.member(meta, "__new__"), self.values.number(Sort.CLASS, meta)), (program.member(meta, "__init__"), made)]
+            if all(program.metaclass(base) < 0 for base in program.order(sym_id)[1:]):
+                self.graph.put(self.attribute(meta, MADE), made)
         self.made_classes.append((row, sym_id))
         for member, first in runs:
             if member >= 0:
@@ -397,11 +417,13 @@ class Solver(Nodes):
             self.graph.watch(source, lambda value: self.bind_value(value, receiver, target, method))
 
     def bind_value(self, value: int, receiver: int, target: int, method: int = -1) -> None:
-        sort, first, _ = self.values[value]
+        sort, first, second = self.values[value]
         if sort in (Sort.FUNCTION, Sort.LAMBDA, Sort.DECORATED, Sort.MANAGER, Sort.COPIED):
             self.graph.put(target, self.values.number(Sort.BOUND, value, receiver))
         elif sort == Sort.OBJECT and self.is_described and self.program.member(first, "__get__") >= 0:
             self._get(value, receiver, target, method)
+        elif sort == Sort.HELD_BACK:
+            self.graph.put(target, self.values.number(Sort.PARTIAL, first, self.values.number(Sort.BOUND, second, receiver)))
         elif sort == Sort.PROPERTY:
             self.activate(self.site(-1, callee := self.graph.node(), target))
             self.bind(self.accessor(first, "__get__"), receiver, callee)
@@ -470,31 +492,3 @@ class Solver(Nodes):
         if sort in (Sort.OBJECT, Sort.CLASS):
             self.weak_names.add(name)
             self.graph.copy(source, self._node(self.weakly_set, (first, name)))
-
-    # ---- calls
-
-    def site(self, row: int, callee: int, result: int, *, via: Via = Via.NONE, depth: int = 0) -> Site:
-        """A call without arguments yet; it counts once it is `activate`d."""
-        made = Site(len(self.sites), row, callee, result, via=via, depth=depth)
-        self.sites.append(made)
-        return made
-
-    def activate(self, site: Site) -> None:
-        if site.depth > _MOST_DEPTH:  # an object whose `__call__` is such an object
-            return
-
-        def call(value: int) -> None:
-            if (site.number, value) not in self._seen:
-                self._seen.add((site.number, value))
-                self._call(self, site, value)
-
-        self.graph.watch(site.callee, call)
-
-    def edge(self, site: Site, sym_id: int, *, via: Via | None = None) -> None:
-        if site.row >= 0:
-            key = (site.row, sym_id)
-            if site.is_doubtful:
-                self.doubtful.setdefault(key)
-            else:
-                self.sure[key] = None
-            self.called.setdefault(key, site.via if via is None else via)

@@ -24,6 +24,9 @@ _FLAGS_OF = {
 """What a method below a decorator of such a class is."""
 
 _MOST_STEPS_BACK = 6
+_MOST_GIVEN = 5
+"""Of more classes that a function is given, one that it makes below its parameter has none above it."""
+
 _RECORD_DECORATORS = frozenset({"dataclass", "define", "frozen", "attrs", "mutable"})
 _RECORD_BASES = frozenset({"typing.NamedTuple"})
 
@@ -40,6 +43,7 @@ class Sources:
         self._binders: dict[int, list[int]] = {}  # and the rows that do it
         self._returned: dict[int, Returned] = {}
         self._generators: set[int] = set()
+        solver.mapping_of = self.mapping_of
         self._results: dict[int, list[int]] = {}  # by function: rows that it returns
         self._looked_up: set[int] = set()  # calls that give what a function looks up by its own parameter
         self._defined_at: dict[int, int] = {}  # by function or class: the row of its definition
@@ -203,6 +207,7 @@ class Sources:
                     listed += self.made_classes(child)
                 elif part >= Handed.DECORATOR:
                     last = self.taken(child, Handed.CALLEE) if program.kind[child] == Kind.CALL else [child]
+                    solver.decorated_classes.add(owner)
                     if any(program.name[part_row] in _RECORD_DECORATORS for part_row in last):
                         solver.records.add(owner)
             if any(program.outside.get(sym_id, "") in _RECORD_BASES for sym_id in listed):
@@ -248,7 +253,11 @@ class Sources:
         if depth > _MOST_STEPS_BACK:
             return []
         if program.kind[row] != Kind.CALL:
-            return [sym_id for sym_id in program.means.get(row, ()) if program.is_type(sym_id)]
+            meant = program.means.get(row, ())
+            above = [each for sym_id in meant if program.flags[sym_id] & PARAMETER for each in self._given_for(sym_id)]
+            found = [sym_id for sym_id in meant if program.is_type(sym_id)]
+            found += [sym_id for each in above for sym_id in self.made_classes(each, depth + 1)]
+            return list(dict.fromkeys(found)) if len(found) <= _MOST_GIVEN else []
         found: list[int] = []
         callees = self.taken(row, Handed.CALLEE)
         for sym_id in program.means.get(callees[0], ()) if len(callees) == 1 else ():
@@ -261,6 +270,51 @@ class Sources:
                     for given in self._behind(row, callees[0], sym_id, child):
                         found += self.made_classes(given, depth + 1)
         return list(dict.fromkeys(found))
+
+    def _given_for(self, parameter: int) -> list[int]:
+        """The rows that calls in the text hand over for a parameter, and classes that its function is a decorator of."""
+        program = self._program
+        function = program.containers[parameter]
+        parameters = self._parameters(function) if function >= 0 else []
+        place = next((at for at, row in enumerate(parameters) if parameter in program.means.get(row, ())), -1)
+        found: list[int] = []
+        for row in self._called_at(function) if place >= 0 else ():
+            above = program.parent[row]
+            if program.kind[above] == Kind.CALL:
+                found += self.taken(above, Handed.ARGUMENT + place)
+            elif place == 0:
+                found.append(above)
+        return found if len(found) <= _MOST_GIVEN else []
+
+    def _called_at(self, function: int) -> list[int]:
+        """The rows of names of a function that are called, or that stand above a class."""
+        program = self._program
+        name = program.names[function]
+        found: list[int] = []
+        for row in [row for row, own in enumerate(program.name) if own == name]:
+            above = program.parent[row]
+            if above < 0 or program.kind[row] not in (Kind.NAME, Kind.ATTRIBUTE) or function not in program.means.get(row, ()):
+                continue
+            part, kind = program.part[row], program.kind[above]
+            is_above_class = kind == Kind.DEFINE and program.part[above] == 1 and Handed.DECORATOR <= part < Handed.BASE
+            if is_above_class or (kind == Kind.CALL and part == Handed.CALLEE):
+                found.append(row)
+        return found
+
+    def mapping_of(self, call: int) -> int:
+        """Where the second and third argument of a call are key and item of one loop over `x.items()`: the node of x; else -1."""
+        program = self._program
+        pair = [self._source(child) for place in (1, 2) for child in self.taken(call, Handed.ARGUMENT + place)]
+        if len(pair) != 2 or any(program.kind[row] != Kind.ITEM for row in pair) or [program.key[row] for row in pair] != ["i0", "i1"]:
+            return -1
+        held = program.of[pair[0]]
+        if held < 0 or held != program.of[pair[1]]:
+            return -1
+        called = [items for each in self.taken(held, 0) for items in self.taken(each, 0) if program.kind[items] == Kind.CALL]
+        for callee in (row for items in called for row in self.taken(items, Handed.CALLEE)):
+            if program.kind[callee] == Kind.ATTRIBUTE and program.name[callee] == "items":
+                return next(iter(self._nodes(callee, 0)), -1)
+        return -1
 
     def _behind(self, call: int, callee: int, function: int, row: int) -> list[int]:
         """The rows that a returned row stands for: of a parameter, or of the bases that `type` is given, what the call hands over."""

@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from indexer.model import Via
-from indexer.store.flow.library import collected, elements_of, enter, handed_on, invoke, iterate, set_item
+from indexer.store.flow import parsers
+from indexer.store.flow.library import collected, elements_of, enter, handed_on, invoke, item, iterate, merge, set_item
+from indexer.store.flow.provided import globals_by_name
 from indexer.store.flow.sites import Site
 from indexer.store.flow.solver import Solver
 from indexer.store.flow.values import Sort
@@ -170,6 +172,91 @@ def attribute_getter(solver: Solver, site: Site, made: int) -> None:
         solver.graph.watch(source, named)
 
 
+def _partial_method(solver: Solver, site: Site) -> None:
+    """`partialmethod(f, x)` in a class: the object comes first."""
+    for source in site.given[:1]:
+        solver.graph.watch(
+            source,
+            lambda value: solver.graph.put(site.result, solver.values.number(Sort.HELD_BACK, site.number, value)),
+        )
+
+
+def _item_getter(solver: Solver, site: Site) -> None:
+    solver.graph.put(site.result, solver.values.number(Sort.ITEM_GETTER, site.number))
+
+
+def item_getter(solver: Solver, site: Site, made: int) -> None:
+    """What `itemgetter("key")` made is called."""
+    before = solver.sites[made]
+
+    def keyed(text: int) -> None:
+        content = solver.values.content(text)
+        for source in site.given[:1] if content else ():
+            item(solver, source, "s" + content, site.result, -1)
+
+    for source in before.given[:1] if len(before.given) == 1 else ():
+        solver.graph.watch(source, keyed)
+
+
+def _globals(solver: Solver, site: Site) -> None:
+    """`globals()`."""
+    module = _module_around(solver, site)
+    if module >= 0:
+        solver.graph.put(site.result, globals_by_name(solver, module))
+
+
+def _module_around(solver: Solver, site: Site) -> int:
+    program = solver.program
+    around = program.body[site.row] if site.row >= 0 else -1
+    while around >= 0 and not program.is_module(around):
+        around = program.containers[around]
+    return around
+
+
+def _vars(solver: Solver, site: Site) -> None:
+    """`vars(x)`."""
+    for source in site.given[:1]:
+        solver.graph.watch(source, solver.once(lambda value: solver.load(value, "__dict__", site.result, -1)))
+
+
+def _method_reference(solver: Solver, site: Site) -> None:
+    """`WeakMethod(x.f)`: who calls it gets the method."""
+    made = collected(solver, site)
+    for source in site.given[:1]:
+        solver.graph.copy(source, solver.slot(made, "i0"))
+
+
+def _called_back(word: str, place: int) -> _Handler:
+    """It calls what it is given under a word, or at a place."""
+
+    def handler(solver: Solver, site: Site) -> None:
+        for callee in [*site.given[place : place + 1], *([site.named[word]] if word in site.named else [])]:
+            solver.graph.copy(invoke(solver, site, callee, []), site.result)
+
+    return handler
+
+
+def _keeping(solver: Solver, site: Site) -> None:
+    """What is empty and holds what its methods put into it: a queue."""
+    collected(solver, site)
+
+
+def _mapping(solver: Solver, site: Site) -> None:
+    collected(solver, site, is_mapping=True)
+
+
+def _chain_map(solver: Solver, site: Site) -> None:
+    made = collected(solver, site, is_mapping=True)
+    for source in site.given:
+        merge(solver, made, source)
+
+
+def _compared(solver: Solver, site: Site) -> None:
+    """`cmp_to_key(f)`: who compares by it calls f."""
+    for source in site.given[:1]:
+        solver.graph.copy(source, site.result)
+
+
 def _named_tuple(solver: Solver, site: Site) -> None:
     """`namedtuple("Point", "x y")`."""
     solver.graph.put(site.result, solver.values.number(Sort.FIELDS, site.number))
@@ -209,16 +296,19 @@ def _single_dispatch(solver: Solver, site: Site) -> None:
             solver.graph.put(solver.attribute(-1 - value, "register"), solver.values.number(Sort.REGISTER, first))
             if first not in solver.instead:
                 solver.instead[first] = solver.graph.node()
-                for known, _, _ in tuple(solver.callers.get(first, ())):
-                    run_instead(solver, known, first)
+                for known, _, receiver in tuple(solver.callers.get(first, ())):
+                    run_instead(solver, known, first, receiver)
 
     for source in site.given[:1]:
         solver.graph.copy(source, site.result)
         solver.graph.watch(source, decorated)
 
 
-def run_instead(solver: Solver, site: Site, function: int) -> None:
-    made = solver.site(site.row, solver.instead[function], site.result, via=Via.ARGUMENT, depth=site.depth + 1)
+def run_instead(solver: Solver, site: Site, function: int, receiver: int | None) -> None:
+    callee = solver.instead[function]
+    if receiver is not None:
+        solver.bind(solver.instead[function], receiver, callee := solver.graph.node())
+    made = solver.site(site.row, callee, site.result, via=Via.ARGUMENT, depth=site.depth + 1)
     made.given, made.named, made.spread, made.spread_named = site.given, site.named, site.spread, site.spread_named
     solver.activate(made)
 
@@ -255,8 +345,27 @@ FUNCTIONS: Mapping[str, _Handler] = {
     "contextlib.AsyncExitStack.enter_async_context": _entered_async,
     "concurrent.futures._base.Executor.submit": _submit,
     **dict.fromkeys(("threading.Thread", "multiprocessing.context.Process"), _thread),
+    "functools.partialmethod": _partial_method,
+    "argparse.ArgumentParser": parsers.new,
+    "argparse._ActionsContainer.set_defaults": parsers.set_defaults,
+    "argparse.ArgumentParser.parse_args": parsers.parse,
+    "argparse.ArgumentParser.parse_known_args": parsers.parse_known,
+    "operator.itemgetter": _item_getter,
+    "builtins.globals": _globals,
+    "builtins.vars": _vars,
+    "weakref.WeakMethod": _method_reference,
+    **dict.fromkeys(("json.dumps", "json.dump"), _called_back("default", 99)),
+    **dict.fromkeys(("json.loads", "json.load"), _called_back("object_hook", 99)),
+    "re.sub": _called_back("repl", 1),
+    "re.Pattern.sub": _called_back("repl", 0),
+    "functools.cmp_to_key": _compared,
+    **dict.fromkeys(("queue.Queue", "queue.LifoQueue", "queue.PriorityQueue", "queue.SimpleQueue", "_queue.SimpleQueue"), _keeping),
+    **dict.fromkeys(("asyncio.queues.Queue", "asyncio.queues.PriorityQueue", "multiprocessing.queues.Queue"), _keeping),
+    **dict.fromkeys(("weakref.WeakValueDictionary", "weakref.WeakKeyDictionary"), _mapping),
+    **dict.fromkeys(("weakref.WeakSet", "_weakrefset.WeakSet"), _keeping),
     **dict.fromkeys(("_contextvars.ContextVar", "weakref.ref", "_pytest.mark.param"), _held),
-    **dict.fromkeys(("itertools.chain", "collections.ChainMap"), _all_given),
+    "itertools.chain": _all_given,
+    "collections.ChainMap": _chain_map,
     "itertools.chain.from_iterable": _each_of_each,
     **dict.fromkeys(("itertools.product", "itertools.zip_longest"), _together),
     "itertools.groupby": _grouped,
@@ -272,5 +381,5 @@ FUNCTIONS: Mapping[str, _Handler] = {
     **dict.fromkeys(("operator.attrgetter",), _getter),
     "operator.methodcaller": _method_caller,
     "collections.namedtuple": _named_tuple,
-    "functools.singledispatch": _single_dispatch,
+    **dict.fromkeys(("functools.singledispatch", "functools.singledispatchmethod"), _single_dispatch),
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from indexer.model import Flow, Handed
+from indexer.syntax.ecmascript.computed import beginning, taken_under
 from indexer.syntax.ecmascript.rows import IMPORTED, KNOWN_PACKAGES, NOTHING, Body, Scope, of_package, text_of
 from indexer.syntax.ecmascript.targets import MAX_DEPTH, MAX_ELEMENTS, NAMES, Targets, constant
 
@@ -20,7 +21,16 @@ _TRANSPARENT = frozenset(("parenthesized_expression", "await_expression", "non_n
 _FUNCTIONS = frozenset(
     ("arrow_function", "function_expression", "generator_function", "function_declaration", "generator_function_declaration")
 )
-_WITH_KEY_FIRST = frozenset((b"get", b"set"))
+_WITH_KEY_FIRST = frozenset(
+    (
+        *(b"get", b"set", b"on", b"once", b"addListener", b"prependListener", b"emit", b"__defineGetter__", b"__defineSetter__"),
+        *(b"addEventListener",),
+    )
+)
+_WITH_KEY_SECOND = frozenset((b"defineProperty",))
+EACH_OF = "*"
+"""In place of a key of SET_ITEM: each property of the value is set under its own name."""
+
 _CHOICES = frozenset(("||", "&&", "??"))
 _HOLDING = b".bind"
 """The method that holds arguments back: also what has no row of its own is one of them."""
@@ -120,7 +130,7 @@ class Expressions(Targets):
         if key:  # of the element in what holds it; the item has a key of its own
             parent, part = self._row(Flow.HOLD, parent, part, None, key), 0
         index = node.child_by_field_name("index")
-        row = self._row(Flow.ITEM, parent, part, index, self._index(index))
+        row = self._row(Flow.ITEM, parent, part, index, self._index(index) or beginning(index))
         self._value(node.child_by_field_name("object"), row, 0)
 
     # ---- calls
@@ -137,10 +147,10 @@ class Expressions(Targets):
             return
         self._called(function, arguments, self._row(Flow.CALL, parent, part, self._sign(function, arguments), key))
 
-    def _of_package(self, name: str, parent: int, part: int, key: str) -> int:
+    def _of_package(self, name: str, parent: int, part: int, key: str, member: str = "") -> int:
         if key:
             parent, part = self._row(Flow.HOLD, parent, part, None, key), 0
-        return self._row(Flow.GLOBAL, parent, part, None, of_package(name))
+        return self._row(Flow.GLOBAL, parent, part, None, of_package(name) + member)
 
     def new(self, node: Any, parent: int, part: int, key: str) -> None:
         function, arguments = node.child_by_field_name("constructor"), node.child_by_field_name("arguments")
@@ -178,6 +188,7 @@ class Expressions(Targets):
         given = [child for child in arguments.named_children[:MAX_ELEMENTS] if child.type != "comment"]
         if function.type == "member_expression" and given and (name := function.child_by_field_name("property")) is not None:
             told = constant(given[0]) if name.text in _WITH_KEY_FIRST else ""
+            told = constant(given[1]) if name.text in _WITH_KEY_SECOND and len(given) > 2 else told
             if told:
                 self._row(Flow.CONSTANT, row, Handed.TOLD, None, told)
         counts = function.type == "member_expression" and function.text.endswith(_HOLDING)
@@ -309,9 +320,11 @@ class Expressions(Targets):
         if body is None:
             return NOTHING
         ordinal, place = self._symbol_of(body)
-        row = self._row_at(Flow.DEFINE, -1, 1, place) if place is not None else NOTHING
-        if row >= 0:
-            self._given(row, parent, part, key)
+        if place is None:  # it has no name: its members say that they are its own
+            row = self._row(Flow.DEFINE, -1, 1, body)
+        else:
+            row = self._row_at(Flow.DEFINE, -1, 1, place)
+        self._given(row, parent, part, key)
         for child in node.named_children:
             if child.type == "class_heritage":
                 base = next(iter(child.named_children), None)
@@ -323,18 +336,26 @@ class Expressions(Targets):
         if name is not None and node.type == "class":
             self._scope = Scope(self._scope, names={text_of(name): row})
         self._body = Body(
-            node=body, scope=self._scope, definition=before.definition, ordinal=ordinal if row >= 0 else before.ordinal, result=-1, this=row
+            node=body,
+            scope=self._scope,
+            definition=before.definition,
+            ordinal=ordinal if place is not None else before.ordinal,
+            result=-1,
+            this=row,
         )
         for member in body.named_children:
-            self._class_member(member)
+            self._class_member(member, row if place is None else -1)
         self._body = before
         if name is not None and node.type == "class" and self._scope.parent is not None:
             self._scope = self._scope.parent
         return row
 
-    def _class_member(self, member: Any) -> None:
+    def _class_member(self, member: Any, owner: int) -> None:
+        """`owner`: the row of a class without a name; else -1."""
         if member.type == "method_definition":
-            self._function(member, -1, 0, "")
+            is_static = owner >= 0 and any(child.type == "static" for child in member.children[:2])
+            key = self._key(member.child_by_field_name("name")) if owner >= 0 else ""
+            self._function(member, owner, int(is_static), key)
         elif member.type in ("field_definition", "public_field_definition"):
             name = member.child_by_field_name("property") or member.child_by_field_name("name")
             value = member.child_by_field_name("value")
@@ -393,9 +414,10 @@ class Expressions(Targets):
             self._stored(left, right, parent, part, key)
         elif left.type == "subscript_expression":
             index = left.child_by_field_name("index")
-            row = self._row(Flow.SET_ITEM, parent, part, index, self._index(index))
+            copied = taken_under(right, index)
+            row = self._row(Flow.SET_ITEM, parent, part, index, self._index(index) if copied is None else EACH_OF)
             self._value(left.child_by_field_name("object"), row, 0)
-            self._value(right, row, 1)
+            self._value(right if copied is None else copied, row, 1)
             if index is not None and index.type == "identifier":
                 self._value(index, row, 2)
         else:

@@ -18,21 +18,26 @@ IMPORTED = -2
 
 KNOWN_PACKAGES = frozenset(
     {
+        "events",
         "extend-shallow",
         "http",
+        "inherits",
         "lodash",
         "lodash.assign",
         "lodash.defaults",
         "lodash.merge",
         "merge-descriptors",
+        "node:events",
         "node:http",
+        "node:util",
         "object-assign",
         "underscore",
+        "util",
         "utils-merge",
     }
 )
-"""Packages whose function, or functions, give one object the properties of others, and Node's module that has a list of names. What is done
-with them is told by their name."""
+"""Packages whose function, or functions, give one object the properties of others, and those of Node's modules of which more is known:
+lists of names, what emits events, what changes functions. What is done with them is told by their names."""
 
 _BODIED = CALLABLE_KINDS | {SymbolKind.PROPERTY}
 
@@ -136,7 +141,7 @@ class Rows:
 
 def of_package(name: str) -> str:
     """What a package gives, as a name that no file binds."""
-    return f"require({name})"
+    return f"require({name.removeprefix('node:')})"
 
 
 def text_of(node: Any) -> str:

@@ -72,7 +72,12 @@ class FlowReader(Expressions):
         if source is not None and (name := text_of(source).strip("\"'`")) in KNOWN_PACKAGES:
             package = name
         for child in node.named_children:
-            if child.type in ("named_imports", "import_specifier"):
+            if child.type == "import_specifier" and package and (name := child.child_by_field_name("name")) is not None:
+                alias = child.child_by_field_name("alias") or name
+                self._scope.names[text_of(alias)] = self._of_package(package, -1, 0, "", f".{text_of(name)}")
+            elif child.type == "named_imports":
+                self._import(child, package)
+            elif child.type == "import_specifier":
                 self._import(child)
             elif child.type in _IMPORTS:
                 self._import(child, package)

@@ -8,8 +8,9 @@ a function may be one; properties are looked up along prototypes; what a file ex
 from __future__ import annotations
 
 from indexer.model import SymbolKind
-from indexer.store.flow.ecmascript import library
+from indexer.store.flow.ecmascript import containers, events, library
 from indexer.store.flow.ecmascript.calls import call
+from indexer.store.flow.ecmascript.nameless import add_nameless
 from indexer.store.flow.ecmascript.objects import EcmascriptSolver
 from indexer.store.flow.ecmascript.rows import EcmascriptBuilder
 from indexer.store.flow.kinds import Kind
@@ -21,15 +22,24 @@ from indexer.store.flow.values import Sort
 
 def solve(program: Program) -> EcmascriptSolver:
     """Follows values until nothing changes; then what is called by methods of values that nobody knows."""
+    nameless = add_nameless(program)
     solver = EcmascriptSolver(program, call)
+    solver.nameless |= nameless
     EcmascriptBuilder(solver, program.rows.get(ECMASCRIPT, ())).build()
     follow(solver)
+    for holder, source, names, row in solver.copied:
+        if not any(solver.graph.holds_texts(node) for node in names):
+            containers.copy_each(solver, holder, source, row)
+    solver.graph.run()
+    events.tell(solver)
     for site, objects, name, is_doubtful in solver.unknown:
         if not solver.graph.values(site.callee):
             library.of_unknown(solver, site, objects, name, is_doubtful=is_doubtful)
     solver.graph.run()
     library.made_below_unknown(solver)
     _construct(solver)
+    solver.graph.run()
+    library.revive(solver)
     solver.graph.run()
     _read_members(solver)
     _doubt_replaced(solver)

@@ -28,6 +28,8 @@ def call(solver: EcmascriptSolver, site: Site, value: int) -> None:
         run_partial(solver, site, first, second)
     elif sort == Sort.METHOD:
         library.of_value(solver, site, solver.method_name(first), second)
+    elif sort == Sort.MANAGED:
+        library.promised(solver, site, first)
     elif sort == Sort.BUILTIN:
         library.call(solver, site, solver.builtin_name(first))
 

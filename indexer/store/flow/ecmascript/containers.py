@@ -9,6 +9,9 @@ from indexer.store.flow.ecmascript.objects import EcmascriptSolver
 from indexer.store.flow.sites import Site
 from indexer.store.flow.values import Sort
 
+ITERATOR = "[Symbol.iterator]"
+"""The member that gives what is iterated over, as its name stands in a class."""
+
 Method = Callable[[EcmascriptSolver, Site, int], None]
 
 
@@ -37,8 +40,12 @@ def item(solver: EcmascriptSolver, source: int, key: str, target: int) -> None:
         if solver.values[value].sort != Sort.CONTAINER:
             if key[:1] == "s":
                 solver.load(value, key[1:], target, -1)
+            elif key[:1] == "p":
+                _each_beginning(solver, value, key[1:], target)
         elif solver.is_map(value):
             return
+        elif key[:1] == "p":
+            solver.each_slot(value, lambda own, node: solver.bind(node, value, target) if begins(own[1:], key[1:]) else None)
         elif key[:1] == "r":
             solver.each_slot(value, lambda own, node: graph.copy(node, target) if _is_from(own, int(key[1:])) else None)
         elif key and solver.is_record(value):
@@ -52,6 +59,60 @@ def item(solver: EcmascriptSolver, source: int, key: str, target: int) -> None:
             graph.copy(solver.all_of(value), target)
 
     graph.watch(source, solver.once(taken))
+
+
+def begins(name: str, beginning: str) -> bool:
+    """Whether a name is one that is made of a beginning and a word: `on` of `onOpen` and not of `once`."""
+    after = name[len(beginning) :]
+    is_word = not beginning[-1].isalpha() or after[:1].isupper() or not after[:1].isalpha()
+    return after != "" and name.startswith(beginning) and is_word
+
+
+def _each_beginning(solver: EcmascriptSolver, value: int, beginning: str, target: int) -> None:
+    """`this["on" + name]`: any of the methods whose names begin so."""
+    sort, owner, _ = solver.values[value]
+    program = solver.program
+    if sort == Sort.OBJECT:
+        names = {name: None for base in program.order(owner) for name in program.members.get(base, ()) if begins(name, beginning)}
+        for name in names:
+            if program.is_callable(program.member(owner, name)):
+                solver.load(value, name, target, -1)
+
+
+def copy_each(solver: EcmascriptSolver, holder: int, source: int, row: int) -> None:
+    """`for (const name in source) holder[name] = source[name]`."""
+
+    def copied(target: int, value: int) -> None:
+        if solver.is_record(value) and value != target:
+            if (known := solver.holder(target)) >= 0:
+                solver.properties.inherit(known, value)
+            solver.each_slot(value, lambda key, node: member(target, key, node, value))
+
+    def member(target: int, key: str, node: int, owner: int) -> None:
+        made = solver.graph.node()
+        if solver.values[target].sort == Sort.CONTAINER:
+            solver.copy_property(node, owner, solver.slot(target, key), row)
+        elif key[:1] == "s" and "\0" not in key:
+            solver.copy_property(node, owner, made, row)
+            solver.store(target, key[1:], made)
+
+    def to(target: int) -> None:
+        solver.graph.watch(source, solver.once(lambda value: copied(target, value)))
+
+    solver.graph.watch(holder, solver.once(to))
+
+
+def copy_named(solver: EcmascriptSolver, holder: int, source: int, names: int, row: int) -> None:
+    """`holder[name] = source[name]` of each name that the variable holds."""
+
+    def named(text: int) -> None:
+        content = solver.values.content(text)
+        if content.isidentifier():
+            taken = solver.graph.node()
+            solver.graph.watch(source, solver.once(lambda value: solver.load(value, content, taken, -1)))
+            solver.graph.watch(holder, solver.once(lambda value: solver.store(value, content, taken, row)))
+
+    solver.graph.watch(names, named)
 
 
 def _is_from(key: str, place: int) -> bool:
@@ -83,8 +144,25 @@ def iterate(solver: EcmascriptSolver, source: int, target: int) -> None:
     """Elements of whatever `source` holds, to `target`."""
 
     def element(value: int) -> None:
+        sort, first, _ = solver.values[value]
+        if sort == Sort.CONTAINER and not solver.is_record(value):
+            solver.graph.copy(_elements(solver, value), target)
+        elif sort == Sort.OBJECT and solver.program.member(first, ITERATOR) >= 0:
+            callee = solver.graph.node()
+            made = solver.site(-1, callee, solver.graph.node())
+            solver.activate(made)
+            solver.load(value, ITERATOR, callee, -1)
+            solver.graph.watch(made.result, solver.once(given))
+
+    def given(value: int) -> None:
         if solver.values[value].sort == Sort.CONTAINER and not solver.is_record(value):
             solver.graph.copy(_elements(solver, value), target)
+            return
+        callee = solver.graph.node()
+        made = solver.site(-1, callee, solver.graph.node())
+        solver.activate(made)
+        solver.load(value, "next", callee, -1)
+        item(solver, made.result, "svalue", target)
 
     solver.graph.watch(source, solver.once(element))
 
@@ -226,6 +304,13 @@ def _same(solver: EcmascriptSolver, site: Site, container: int) -> None:
     solver.graph.put(site.result, container)
 
 
+def _slice(solver: EcmascriptSolver, site: Site, container: int) -> None:
+    """From where is not known here: items may stand at any place, and at their own."""
+    made = collected(solver, site)
+    solver.graph.copy(solver.all_of(container), solver.slot(made, ""))
+    solver.each_slot(container, lambda key, node: solver.graph.copy(node, solver.slot(made, key)))
+
+
 def _flat(solver: EcmascriptSolver, site: Site, container: int) -> None:
     made = solver.slot(collected(solver, site), "")
     solver.graph.copy(solver.all_of(container), made)
@@ -263,6 +348,12 @@ def _replace(solver: EcmascriptSolver, site: Site, container: int) -> None:
         invoke(solver, site, callee, [])
 
 
+def _answer(solver: EcmascriptSolver, site: Site, container: int) -> None:
+    """The function that is given an error and a result."""
+    for source in site.given[1:2]:
+        solver.graph.copy(source, solver.slot(container, ""))
+
+
 METHODS: dict[str, Method] = {
     **dict.fromkeys(("replace", "replaceAll"), _replace),
     "map": _map,
@@ -278,11 +369,13 @@ METHODS: dict[str, Method] = {
     **dict.fromkeys(("pop", "shift", "at"), _take),
     "get": _get,
     "set": _set,
-    **dict.fromkeys(("slice", "reverse", "toReversed", "with", "fill", "copyWithin"), _same),
+    "slice": _slice,
+    **dict.fromkeys(("reverse", "toReversed", "with", "fill", "copyWithin"), _same),
     "flat": _flat,
     "values": values_of,
     "keys": keys_of,
     "entries": entries_of,
     "next": _next,
     "(resolve)": _settle,
+    "(answer)": _answer,
 }

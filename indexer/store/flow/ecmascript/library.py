@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from indexer.model import Via
+from indexer.store.flow.ecmascript import described
 from indexer.store.flow.ecmascript.containers import (
     METHODS,
     Method,
@@ -17,7 +18,8 @@ from indexer.store.flow.ecmascript.containers import (
     keys_of,
     values_of,
 )
-from indexer.store.flow.ecmascript.objects import FUNCTIONS, OF_TEXTS, EcmascriptSolver
+from indexer.store.flow.ecmascript.events import new_emitter, of_emitter
+from indexer.store.flow.ecmascript.objects import EMITTERS, FUNCTIONS, OF_EVENTS, OF_TEXTS, EcmascriptSolver
 from indexer.store.flow.sites import Site
 from indexer.store.flow.values import Sort
 
@@ -25,6 +27,9 @@ OF_PROMISES = frozenset(("then", "catch", "finally"))
 """A promise is taken to be what it holds: what an async function returns is what `await` gives, and what `then` hands over."""
 
 _EACH = frozenset(("forEach", "some", "every", "find", "findLast", "findIndex", "findLastIndex", "map", "filter", "flatMap"))
+MOST_SURE = 5
+"""More functions that may meet in one argument are none that is called for sure."""
+
 BY_NAME = OF_PROMISES | _EACH | frozenset(("reduce", "reduceRight", "sort", "toSorted", "replace", "replaceAll"))
 """Methods that call what they are given, by names that other types hardly have."""
 
@@ -43,18 +48,31 @@ def call(solver: EcmascriptSolver, site: Site, name: str) -> None:
     elif name.rpartition(".")[2] in ("call", "apply"):  # Array.prototype.slice.call(x)
         parts = name.split(".")
         if len(parts) == 4 and parts[1] == "prototype" and site.given:
-            made = again(solver, site, site.given[1:])
-            solver.graph.watch(site.given[0], solver.once(lambda value: of_value(solver, made, parts[2], value)))
+            _on_first(solver, site, parts[2])
+
+
+def _on_first(solver: EcmascriptSolver, site: Site, name: str) -> None:
+    """`[].slice.call(x, 1)`: the method of what is given first."""
+    made = again(solver, site, site.given[1:])
+    made.result = site.result
+    for source in site.given[:1]:
+        solver.graph.watch(source, solver.once(lambda value: of_value(solver, made, name, value)))
 
 
 def of_value(solver: EcmascriptSolver, site: Site, name: str, value: int) -> None:
     """`value.name(…)`: of a function, an array, a map, a set."""
     sort, _, _ = solver.values[value]
-    if sort == Sort.TEXT and name in OF_TEXTS:
+    if name in OF_EVENTS and sort in (Sort.OBJECT, Sort.CONTAINER):
+        of_emitter(solver, site, name, value)
+    if name == "__defineGetter__":
+        described.getter(solver, site, value)
+    elif sort == Sort.TEXT and name in OF_TEXTS:
         solver.graph.put(site.result, solver.values.text(OF_TEXTS[name](solver.values.content(value))))
     elif sort in FUNCTIONS:
         _of_function(solver, site, name, value)
     elif sort == Sort.CONTAINER and not solver.is_record(value):
+        if name[-5:] == ".call":
+            _on_first(solver, site, name[:-5])
         handler = METHODS.get(name)
         if handler is not None:
             handler(solver, site, value)
@@ -138,7 +156,15 @@ def _assign(solver: EcmascriptSolver, site: Site) -> None:
         solver.graph.watch(target, solver.once(lambda value: _assign_to(solver, site, value)))
 
 
+def _merge_descriptors(solver: EcmascriptSolver, site: Site) -> None:
+    """It copies accessors as they are."""
+    solver.copying_accessors.add(site.number)
+    _assign(solver, site)
+
+
 def _assign_to(solver: EcmascriptSolver, site: Site, target: int) -> None:
+    row = -1 if site.number in solver.copying_accessors else site.row  # where accessors run
+
     def given(value: int) -> None:
         if solver.is_record(value) and value != target:
             if (holder := solver.holder(target)) >= 0:
@@ -147,10 +173,10 @@ def _assign_to(solver: EcmascriptSolver, site: Site, target: int) -> None:
 
     def member(key: str, node: int, owner: int) -> None:
         if solver.values[target].sort == Sort.CONTAINER:
-            solver.copy_property(node, owner, solver.slot(target, key), site.row)
+            solver.copy_property(node, owner, solver.slot(target, key), row)
         elif key[:1] == "s" and "\0" not in key:
             copied = solver.graph.node()
-            solver.copy_property(node, owner, copied, site.row)
+            solver.copy_property(node, owner, copied, row)
             solver.store(target, key[1:], copied)
 
     for source in site.given[1:]:
@@ -184,6 +210,8 @@ def _create(solver: EcmascriptSolver, site: Site) -> None:
             solver.graph.put(site.result, solver.values.number(Sort.OBJECT, solver.values[value].first))
 
     solver.made_below.append(site)
+    if len(site.given) > 1:
+        described.define_all(solver, site.result, site.given[1])
     for source in site.given[:1]:
         solver.graph.watch(source, solver.once(given))
 
@@ -284,10 +312,83 @@ def _set_prototype(solver: EcmascriptSolver, site: Site) -> None:
         solver.graph.watch(source, solver.once(below))
 
 
+def _define(solver: EcmascriptSolver, site: Site) -> None:
+    """`Object.defineProperty(x, "name", { … })` gives x."""
+    _handed_on(solver, site)
+    if len(site.given) > 2:
+        described.define(solver, site.given[0], site.told[1:] if site.told[:1] == "s" else "", site.given[2])
+
+
+def _inherits(solver: EcmascriptSolver, site: Site) -> None:
+    """`util.inherits(Child, Base)`."""
+
+    def below(child: int, above: int) -> None:
+        sort, first, _ = solver.values[above]
+        if sort in (Sort.CLASS, Sort.FUNCTION):
+            solver.with_prototype.add(solver.values[child].first)
+            solver.inherit(solver.values[child].first, first)
+        elif sort == Sort.BUILTIN and solver.builtin_name(first) in EMITTERS:
+            solver.emitters.add(solver.values[child].first)
+
+    def child(value: int) -> None:
+        if solver.values[value].sort in (Sort.CLASS, Sort.FUNCTION):
+            solver.graph.watch(site.given[1], solver.once(lambda above: below(value, above)))
+
+    for source in site.given[:1] if len(site.given) > 1 else ():
+        solver.graph.watch(source, solver.once(child))
+
+
+def _promisify(solver: EcmascriptSolver, site: Site) -> None:
+    solver.graph.put(site.result, solver.values.number(Sort.MANAGED, site.number))
+
+
+def promised(solver: EcmascriptSolver, site: Site, number: int) -> None:
+    """What `util.promisify(f)` made is called: f, with a function behind the arguments that is given an error and the result."""
+    held = solver.container(("promise", site.number))
+    solver.graph.copy(solver.all_of(held), site.result)
+    solver.promise(site.result)
+    answer = solver.graph.node()
+    solver.graph.put(answer, solver.method("(answer)", held))
+
+    def called(value: int) -> None:
+        sort, first, _ = solver.values[value]
+        if sort == Sort.BOUND:
+            sort, first, _ = solver.values[first]
+        for signature in solver.signatures.get(first, ()) if sort == Sort.FUNCTION else ():
+            for _, _, node in signature.parameters[-1:]:  # arguments without rows are not counted here
+                solver.graph.copy(answer, node)
+
+    for callee in solver.sites[number].given[:1]:
+        invoke(solver, site, callee, site.given)
+        solver.graph.watch(callee, solver.once(called))
+
+
+def _later(before: int) -> _Handler:
+    """`setTimeout(f, 0, a)`: what is behind those arguments f is given; that it is called is told by who holds it."""
+
+    def handler(solver: EcmascriptSolver, site: Site) -> None:
+        if len(site.given) > before:
+            made = solver.site(-1, site.given[0], solver.graph.node(), depth=site.depth + 1)
+            made.given = site.given[before:]
+            solver.activate(made)
+
+    return handler
+
+
+def _construct(solver: EcmascriptSolver, site: Site) -> None:
+    """`Reflect.construct(C, array)`."""
+    if len(site.given) > 1:
+        made = again(solver, site, [])
+        made.callee, made.result, made.spread, made.told = site.given[0], site.result, [(0, site.given[1])], "new"
+        solver.activate(made)
+
+
 def _define_all(solver: EcmascriptSolver, site: Site) -> None:
     """`Object.defineProperties(x, { name: { … } })` gives x, which has properties of these names."""
     _handed_on(solver, site)
     solver.described.append(site)
+    if len(site.given) > 1:
+        described.define_all(solver, site.given[0], site.given[1])
 
 
 def define_described(solver: EcmascriptSolver) -> None:
@@ -321,8 +422,14 @@ def _stringify(solver: EcmascriptSolver, site: Site) -> None:
 
 
 def _revived(solver: EcmascriptSolver, site: Site) -> None:
-    for callee in site.given[1:2]:
-        invoke(solver, site, callee, [])
+    solver.reviving.extend((site, callee) for callee in site.given[1:2])
+
+
+def revive(solver: EcmascriptSolver) -> None:
+    """Once all values are known: of what a setting may hold, all settings meet, and none of them is called for sure."""
+    for site, callee in solver.reviving:
+        if len(solver.graph.values(callee)) <= MOST_SURE:
+            invoke(solver, site, callee, [])
 
 
 _FUNCTIONS: dict[str, _Handler] = {
@@ -336,7 +443,6 @@ _FUNCTIONS: dict[str, _Handler] = {
             "lodash.assign",
             "lodash.defaults",
             "lodash.merge",
-            "merge-descriptors",
             "object-assign",
             "utils-merge",
         )
@@ -346,13 +452,21 @@ _FUNCTIONS: dict[str, _Handler] = {
         for package in ("lodash", "underscore")
         for name in ("assign", "assignIn", "defaults", "extend", "merge")
     },
+    "require(merge-descriptors)": _merge_descriptors,
     "Object.keys": _of_records(keys_of),
     "Object.values": _of_records(values_of),
     "Object.entries": _of_records(entries_of),
     "Object.create": _create,
     **dict.fromkeys(("Object.freeze", "Object.seal", "Object.preventExtensions", "structuredClone"), _handed_on),
     "Object.setPrototypeOf": _set_prototype,
-    "Object.defineProperty": _handed_on,
+    **dict.fromkeys(("Object.defineProperty", "Reflect.defineProperty"), _define),
+    **dict.fromkeys(EMITTERS, new_emitter),
+    **dict.fromkeys(("require(util).inherits", "require(inherits)"), _inherits),
+    "require(util).promisify": _promisify,
+    **dict.fromkeys(("setTimeout", "setInterval"), _later(2)),
+    **dict.fromkeys(("setImmediate", "process.nextTick"), _later(1)),
+    "Proxy": _handed_on,
+    "Reflect.construct": _construct,
     "Object.defineProperties": _define_all,
     "Array.from": _array_from,
     **dict.fromkeys(("Array.of", "Array"), _array_of),

@@ -23,13 +23,20 @@ _METHODS = (
     *("MKCALENDAR", "MKCOL", "MOVE", "NOTIFY", "OPTIONS", "PATCH", "POST", "PROPFIND", "PROPPATCH", "PURGE", "PUT", "QUERY", "REBIND"),
     *("REPORT", "SEARCH", "SOURCE", "SUBSCRIBE", "TRACE", "UNBIND", "UNLINK", "UNLOCK", "UNSUBSCRIBE"),
 )
-LISTS = {(f"require({module})", "METHODS"): _METHODS for module in ("http", "node:http")}
+LISTS = {("require(http)", "METHODS"): _METHODS}
 """Arrays of names that Node has, by what has them and their own name."""
 
 PROMISE = "(promise)"
 WHOLE = "globalThis"
 WHOLES = frozenset((WHOLE, "global", "self", "window"))
 """Names of the object whose properties are seen as names everywhere."""
+
+EMITTERS = frozenset(("require(events)", "require(events).EventEmitter", "require(events).default"))
+"""Node's class of what emits events, by the names that it is imported under."""
+
+LISTENING = frozenset(("on", "once", "addListener", "prependListener", "prependOnceListener"))
+OF_EVENTS = LISTENING | {"emit"}
+_GETTING = "__defineGetter__"
 
 _OF_FUNCTIONS = frozenset(("call", "apply", "bind"))
 FUNCTIONS = frozenset((Sort.FUNCTION, Sort.LAMBDA, Sort.BOUND, Sort.PARTIAL))
@@ -47,6 +54,17 @@ class EcmascriptSolver(Solver):
         self.docs: dict[int, int] = {}  # by module its file
         self.mixed: list[tuple[Site, int]] = []  # calls that copy properties, and a node from which
         self._made_at: dict[int, Made] = {}
+        self.copied: list[tuple[int, int, list[int], int]] = []  # `x[name] = y[name]`: nodes of x, of y, of names, and the row
+        self.defines_accessors = False  # whether `Object.defineProperty` and the like are named anywhere
+        self.nameless: set[int] = set()  # classes that no symbol stands for
+        self.emitters: set[int] = set()  # classes whose objects are Node's emitters of events
+        self.emitting_objects: set[int] = set()  # numbers of containers that are such objects
+        self.emitting: list[tuple[int, str, int]] = []  # an object, a name of `OF_EVENTS` that no class gives it, and where that goes
+        self._supers: dict[int, list[tuple[int, str, int, int]]] = {}  # by class, or object of none: who asks what is above it
+        self._paired: dict[tuple[int, str], list[int]] = {}  # accessors by what they belong to and their name
+        self._prototypes: dict[int, list[int]] = {}  # by object without a class those that it is made below
+        self.reviving: list[tuple[Site, int]] = []  # calls of `JSON` with a node of what they may call
+        self.copying_accessors: set[int] = set()  # numbers of calls that copy accessors as they are
         self.described: list[Site] = []  # calls of `Object.defineProperties`
         self.made_below: list[Site] = []  # calls that make an object below another one
         self.replaced: list[tuple[int, int]] = []  # a method, and the row that sets what stands in its place in some object
@@ -129,6 +147,9 @@ class EcmascriptSolver(Solver):
         holder = self.holder(value)
         self.properties.inherit(holder, above)
         if self.is_record(value):
+            self._prototypes.setdefault(value, []).append(above)
+            for receiver, name, target, _ in tuple(self._supers.get(-1 - value, ())):
+                self.bind(self.slot(above, "s" + name), receiver, target)
             self.each_slot(above, lambda key, node: self._have_above(value, key, node))
         else:
             self.each_slot(above, lambda key, node: self.store(value, key[1:], node) if key[:1] == "s" and "\0" not in key else None)
@@ -143,6 +164,9 @@ class EcmascriptSolver(Solver):
     def load(self, value: int, name: str, target: int, row: int, told_at: int = -1) -> None:
         graph, values = self.graph, self.values
         sort, first, _ = values[value]
+        if name == _GETTING and sort in (Sort.CONTAINER, Sort.OBJECT, Sort.PROTOTYPE):
+            graph.put(target, self.method(name, value))
+            return
         if row >= 0 and sort == Sort.BUILTIN and self.builtin_name(first) == PROMISE and name in self.of_promises:
             self.read[row, self.of_promises[name]] = None
         if row >= 0 and (holder := self.holder(value)) >= 0:
@@ -153,8 +177,10 @@ class EcmascriptSolver(Solver):
                 for own in ("", self._of_test(value, at)) if at >= 0 and self.program.doc[at] in self.program.tests else ("",):
                     held = self.slot(value, f"s{name}{own}")
                     self.bind(held, value, target)
-                    if self._has_accessors:
+                    if self._has_accessors or self.defines_accessors:
                         graph.watch(held, lambda each: self._get_by(each, value, target, row))
+                if name in OF_EVENTS:
+                    self.emitting.append((value, name, target))
             else:
                 graph.put(target, self.method(name, value))
         elif sort == Sort.OBJECT:
@@ -162,6 +188,8 @@ class EcmascriptSolver(Solver):
                 graph.put(target, values.number(Sort.CLASS if self.program.is_type(first) else Sort.FUNCTION, first))
             else:
                 self._look_up(first, value, name, target, row)
+                if name in OF_EVENTS and self.program.member(first, name) < 0:
+                    self.emitting.append((value, name, target))
         elif sort == Sort.PROTOTYPE:
             self._look_up(first, None, name, target, row)
         elif sort == Sort.CLASS:
@@ -170,6 +198,8 @@ class EcmascriptSolver(Solver):
             graph.watch(values[value].second, self.once(lambda receiver: self._load_above(first, receiver, name, target, row)))
         elif sort in FUNCTIONS:
             self._load_of_function(value, name, target)
+        elif sort == Sort.METHOD and name == "call":
+            graph.put(target, self.method(f"{self.method_name(first)}.call", values[value].second))
         elif sort == Sort.TEXT and name in OF_TEXTS:
             graph.widen(target)
             graph.put(target, self.method(name, value))
@@ -232,22 +262,39 @@ class EcmascriptSolver(Solver):
         """A property is read that an accessor of an object without a class may stand for."""
         sort, first, _ = self.values[value]
         if sort == Sort.ACCESSOR:
-            if row >= 0:
+            if row >= 0 and (self.program.is_property(first) or self.program.names[first] == self.program.name[row]):
                 self.read[row, first] = None
             self._run(first, receiver, target, row)
 
     def _set_by(self, value: int, receiver: int, source: int, row: int) -> None:
         sort, first, _ = self.values[value]
-        key = (first, receiver, source, -4)
-        if sort == Sort.ACCESSOR and key not in self._bindings:
-            self._bindings.add(key)
+        if sort == Sort.ACCESSOR:
             if row >= 0:
                 self.read[row, first] = None
+            self._set(first, receiver, source, row)
+
+    def _set(self, accessor: int, receiver: int, source: int, row: int) -> None:
+        key = (accessor, receiver, source, -4)
+        if key not in self._bindings:
+            self._bindings.add(key)
             callee = self.graph.node()
             made = self.site(row, callee, self.graph.node(), via=Via.INFERRED_TYPE)
             made.given = [source]
             self.activate(made)
-            self.bind(self.symbol(first), receiver, callee)
+            self.bind(self.symbol(accessor), receiver, callee)
+
+    def _accessor(self, member: int, *, sets: bool) -> int:
+        """Of the accessors of one name in a class the one that gets, or sets; -1 where there is none."""
+        name, owner = self.program.names[member], self.program.containers[member]
+        if not self._paired:
+            for number, flags in enumerate(self.program.flags):
+                if flags & _PROPERTY and not flags & _EXTERNAL:
+                    self._paired.setdefault((self.program.containers[number], self.program.names[number]), []).append(number)
+        return next((each for each in self._paired.get((owner, name), ()) if self._is_accessor(each, sets=sets)), -1)
+
+    def _is_accessor(self, accessor: int, *, sets: bool) -> bool:
+        known = self.signatures.get(accessor, ())
+        return any(bool(signature.parameters) == sets for signature in known) or not (known or sets)
 
     def bind_value(self, value: int, receiver: int, target: int, method: int = -1) -> None:
         if self.values[value].sort != Sort.ACCESSOR:  # what reads the property gets what it gives (`load`)
@@ -255,7 +302,7 @@ class EcmascriptSolver(Solver):
 
     def copy_property(self, source: int, owner: int, target: int, row: int = -1) -> None:
         """A property of `owner` is copied to another object, in a row: of an accessor what it gives."""
-        if not self._has_accessors:
+        if not (self._has_accessors or self.defines_accessors):
             self.graph.copy(source, target)
             return
 
@@ -307,21 +354,28 @@ class EcmascriptSolver(Solver):
             if row >= 0:
                 self.read[row, member] = None
             if program.is_property(member):
-                if receiver is not None:
-                    self._run(member, receiver, target, row)
+                if receiver is not None and (gets := self._accessor(member, sets=False)) >= 0:
+                    self._run(gets, receiver, target, row)
                 return
             self._put_bound(self.symbol(member), receiver, target)
         for base in order:
             self._put_bound(self.attribute(base, name), receiver, target)
+            if self.defines_accessors and receiver is not None:
+                self.graph.watch(self.attribute(base, name), lambda each: self._get_by(each, receiver, target, row))
             self._asked.setdefault(base, []).append((receiver, name, target, row))
             for above in tuple(self._above.get(base, ())):
                 self._look_up(above, receiver, name, target, row)
 
     def _load_above(self, owner: int, receiver: int, name: str, target: int, row: int) -> None:
         """`super.name` in a method of a class."""
-        if self.values[receiver].sort == Sort.OBJECT:
+        if self.values[receiver].sort == Sort.OBJECT and owner >= 0:
+            self._supers.setdefault(owner, []).append((receiver, name, target, row))
             for above in self.above(owner):
                 self._look_up(above, receiver, name, target, row)
+        elif self.is_record(receiver) and owner < 0:
+            self._supers.setdefault(-1 - receiver, []).append((receiver, name, target, row))
+            for above in tuple(self._prototypes.get(receiver, ())):
+                self.bind(self.slot(above, "s" + name), receiver, target)
 
     def _put_bound(self, source: int, receiver: int | None, target: int) -> None:
         if receiver is None:
@@ -335,8 +389,16 @@ class EcmascriptSolver(Solver):
         if base == owner or base in known:
             return
         known.append(base)
-        for receiver, name, target, row in tuple(self._asked.get(owner, ())):
+        for receiver, name, target, row in (*self._asked.get(owner, ()), *self._supers.get(owner, ())):
             self._look_up(base, receiver, name, target, row)
+
+    def classes_at(self, node: int) -> set[int]:
+        """In place of one without a name what is above it."""
+        found = list(super().classes_at(node))
+        for owner in found:
+            if owner in self.nameless:
+                found += [above for above in self.above(owner) if above not in found and self.program.is_type(above)]
+        return set(found) - self.nameless
 
     def above(self, owner: int) -> list[int]:
         """What a class inherits directly."""
@@ -354,13 +416,17 @@ class EcmascriptSolver(Solver):
                 if self._has_accessors:
                     self.graph.watch(held, lambda each: self._set_by(each, value, source, row))
         elif sort in (Sort.OBJECT, Sort.PROTOTYPE):
-            member = self.program.member(first, name)
-            if member >= 0 and row >= 0 and row not in self.program.means:
+            program = self.program
+            member = program.member(first, name)
+            if member >= 0 and row >= 0 and row not in program.means:
                 self.read[row, member] = None
-            if member >= 0 and self.program.holds(member):
+            if member >= 0 and program.holds(member):
                 self.graph.copy(source, self.symbol(member))
             elif member < 0:
                 self.graph.copy(source, self.attribute(first, name))
+            elif program.is_property(member):
+                if sort == Sort.OBJECT and (sets := self._accessor(member, sets=True)) >= 0:
+                    self._set(sets, value, source, row)
             elif source < self.symbols_at:  # one object's own method in place of its class's would be that of all of them
                 self.replaced.append((member, source))
             self.receive(source, self.values.number(Sort.OBJECT, first))

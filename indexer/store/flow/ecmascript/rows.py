@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from indexer.model import Handed, SymbolFlag, SymbolKind
 from indexer.store.flow.ecmascript import containers, library
-from indexer.store.flow.ecmascript.objects import WHOLE, EcmascriptSolver
+from indexer.store.flow.ecmascript.objects import EMITTERS, WHOLE, EcmascriptSolver
 from indexer.store.flow.kinds import Kind
 from indexer.store.flow.rows import Builder
 from indexer.store.flow.sites import Signature, Site
 from indexer.store.flow.values import Sort
 
+EACH_OF = "*"
+"""In place of a key of SET_ITEM: each property of the value is set under its own name."""
+
+_DEFINING = frozenset(("defineProperty", "defineProperties", "__defineGetter__"))
 _ASYNC = int(SymbolFlag.ASYNC)
 _STATIC = int(SymbolFlag.STATIC)
 
@@ -26,8 +30,11 @@ class EcmascriptBuilder(Builder):
         for row in self._rows:
             if program.kind[row] == Kind.ENTER and program.of[row] < 0:
                 solver.docs.setdefault(program.body[row], program.doc[row])
+            elif program.kind[row] == Kind.ATTRIBUTE and program.name[row] in _DEFINING:
+                solver.defines_accessors = True
         solver.properties.everywhere.add(solver.builtin(WHOLE))
         super().build()
+        solver.defined -= solver.nameless
 
     def _source(self, row: int, depth: int = 0) -> int:
         """A variable that is set in several places has no one source."""
@@ -46,6 +53,8 @@ class EcmascriptBuilder(Builder):
     def global_(self, row: int) -> None:
         program, solver = self._program, self._solver
         own = [sym_id for sym_id in program.means.get(row, ()) if not program.is_outside(sym_id)]
+        if program.key[row] == "module":  # what it exports is a property of it
+            own = [sym_id for sym_id in own if not program.is_module(sym_id)]
         for sym_id in own:
             self._meaning(sym_id, row)
         if not own:
@@ -76,9 +85,7 @@ class EcmascriptBuilder(Builder):
         program, solver = self._program, self._solver
         of = program.of[row]
         for sym_id in program.means.get(of, ()) if of >= 0 else ():
-            owner = program.class_of(sym_id)
-            if owner >= 0:
-                solver.graph.put(row, solver.values.number(Sort.ABOVE, owner, solver.this(of)))
+            solver.graph.put(row, solver.values.number(Sort.ABOVE, program.class_of(sym_id), solver.this(of)))
 
     def module(self, row: int) -> None:
         module = self._program.module.get(row, -1)
@@ -141,12 +148,23 @@ class EcmascriptBuilder(Builder):
             containers.item(self._solver, source, program.key[row], row)
 
     def set_item(self, row: int) -> None:
+        if self._program.key[row] == EACH_OF:
+            self._copy_each(row)
+            return
         self._copy_taken(row, 1, row)
         for holder in self._nodes(row, 0):
             containers.set_item(self._solver, holder, self._program.key[row], row)
             for names in self.taken(row, 2):
                 self._solver.properties.names_at[row] = names
                 containers.set_named(self._solver, holder, self._at(names), row)
+
+    def _copy_each(self, row: int) -> None:
+        names = self._nodes(row, 2)
+        for holder in self._nodes(row, 0):
+            for source in self._nodes(row, 1):
+                for each in names:
+                    containers.copy_named(self._solver, holder, source, each, row)
+                self._solver.copied.append((holder, source, names, row))
 
     def iterate(self, row: int) -> None:
         for source in self._nodes(row, 0):
@@ -230,10 +248,12 @@ class EcmascriptBuilder(Builder):
             sort, first, _ = solver.values[value]
             if sort in (Sort.CLASS, Sort.FUNCTION) and first not in program.bases.get(owner, ()):
                 solver.inherit(owner, first)
+            elif sort == Sort.BUILTIN and solver.builtin_name(first) in EMITTERS:
+                solver.emitters.add(owner)
 
         for owner in program.means.get(row, ()):
             for child in self.taken(row, Handed.BASE):
-                if not any(program.is_type(sym_id) for sym_id in program.means.get(child, ())):
+                if owner < program.symbols and not any(program.is_type(sym_id) for sym_id in program.means.get(child, ())):
                     solver.bases.append((owner, child, self._base_name(child)))
                 solver.graph.watch(self._at(child), lambda value, owner=owner: inherits(owner, value))
 

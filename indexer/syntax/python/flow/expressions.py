@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from indexer.model import Flow, Handed
+from indexer.syntax.python.flow.constants import K_BINARY, beginning, beginning_of_key, constant, names_in, pattern
 from indexer.syntax.python.flow.rows import Rows
 from indexer.syntax.python.nodes import (
     K_ARGUMENT_LIST,
@@ -43,16 +44,9 @@ MAX_DEPTH = 100
 MAX_ELEMENTS = 1_000
 """Elements of one literal that have rows."""
 
-_MAX_KEY_CHARS = 80
-
-_MOST_NAMES = 17
-"""Texts of one literal that have rows, since they may be names by which something is looked up: no more would be followed."""
-
 _MOST_CONDITIONS = 8
 """Conditions in each other that are looked at for what they say."""
 
-K_INTEGER = kind_id("integer")
-K_BINARY = kind_id("binary_operator")
 K_PAIR = kind_id("pair")
 K_BLOCK = kind_id("block")
 K_EXPRESSION_LIST = kind_id("expression_list")
@@ -61,8 +55,10 @@ _COMPREHENSIONS = frozenset(map(kind_id, ("list_comprehension", "set_comprehensi
 PLAIN = frozenset(map(kind_id, ("integer", "float", "true", "false", "none", "ellipsis", "comment", "type", "pass_statement")))
 PATTERNS = PATTERNS_OF_SEVERAL | frozenset(map(kind_id, ("expression_list", "tuple", "list")))
 _BY_KEY_FIRST = frozenset((b"get", b"pop", b"setdefault", b"parametrize"))
-_HOLDING = b"partial"
+_HOLDING = (b"partial", b"partialmethod")
 """How functions are called that hold arguments back: also what has no row of its own is one of them."""
+
+_COMBINING = frozenset(("+", "|", "&", "/"))
 
 _NAMING = b"namedtuple"
 """How functions are called that are given several names in one text."""
@@ -265,12 +261,15 @@ class Expressions(Rows):
             return constant(given[0]) if given and last is not None and last.text in _BY_KEY_FIRST else ""
         if len(given) < 2 or function.text not in _BY_NAME_SECOND:
             return ""
-        return constant(given[1]) or (_beginning(given[1]) if function.text == b"getattr" else "")
+        if told := constant(given[1]):
+            return told
+        return beginning(given[1]) if function.text == b"getattr" else pattern(given[1]) if function.text == b"setattr" else ""
 
     def subscript(self, node: Any, parent: int, part: int, key: str) -> None:
         if key:  # of the element in what holds it; the item has a key of its own
             parent, part = self._row(Flow.HOLD, parent, part, None, key), 0
-        row = self._row(Flow.ITEM, parent, part, node.children[1] if node.child_count > 1 else node, self._key(node))
+        key = self._key(node) or beginning_of_key(node)
+        row = self._row(Flow.ITEM, parent, part, node.children[1] if node.child_count > 1 else node, key)
         self._value(node.child_by_field_name("value"), row, 0)
 
     def _key(self, node: Any) -> str:
@@ -285,7 +284,7 @@ class Expressions(Rows):
     def display(self, node: Any, parent: int, part: int, key: str) -> None:
         row = self._row(Flow.COLLECTION, parent, part, None, key)
         elements = node.named_children
-        if names := _names(elements):
+        if names := names_in(elements):
             for told in names:
                 self._row(Flow.CONSTANT, row, 0, None, told)
             return
@@ -434,7 +433,11 @@ class Expressions(Rows):
 
     def binary(self, node: Any, parent: int, part: int, key: str) -> None:
         sign = node.child_by_field_name("operator")
-        row = self._row(Flow.COMBINE, parent, part, None, key) if parent >= 0 and sign is not None and sign.type in ("+", "|") else -1
+        operator = "" if sign is None else sign.type
+        row = -1
+        if parent >= 0 and operator in _COMBINING:
+            is_item = self._rows.kind[parent] in (Flow.COLLECTION, Flow.MAPPING)  # the key is that of the item
+            row = self._row(Flow.COMBINE, parent, part, None, key or ("" if is_item else operator))
         for name in ("left", "right"):
             self._value(node.child_by_field_name(name), row, 0)
 
@@ -455,36 +458,3 @@ _EXPRESSIONS: dict[int, Any] = {
     K_STRING: Expressions.string,
     K_BINARY: Expressions.binary,
 }
-
-
-def _beginning(node: Any) -> str:
-    """`p` and the text that a name begins with: of `f"visit_{x}"`, `"visit_" + x`, `"visit_%s" % x`; "" for what is none of these."""
-    if node.kind_id == K_BINARY:
-        sign, left = node.child_by_field_name("operator"), node.child_by_field_name("left")
-        told = constant(left) if left is not None else ""
-        if sign is None or sign.type not in ("+", "%") or told[:1] != "s":
-            return ""
-        return "p" + (told[1:] if sign.type == "+" else told[1:].partition("%")[0])
-    parts: list[Any] = node.named_children if node.kind_id == K_STRING else []
-    is_formatted = len(parts) > 2 and parts[1].type == "string_content" and parts[2].type == "interpolation"
-    return "p" + parts[1].text.decode("utf-8", "replace")[:_MAX_KEY_CHARS] if is_formatted else ""
-
-
-def _names(elements: list[Any]) -> list[str]:
-    """Of a literal of nothing but names in quotes, these as constants; else none."""
-    if not 0 < len(elements) <= _MOST_NAMES or any(child.kind_id != K_STRING for child in elements):
-        return []
-    told = [constant(child) for child in elements]
-    return told if all(name[1:].isidentifier() for name in told) else []
-
-
-def constant(node: Any) -> str:
-    """A key as rows have it: `s` and the text, `i` and the number; "" for what is none, or is long."""
-    if node.kind_id == K_INTEGER:
-        return "i" + node.text.decode("ascii", "replace")[:20]
-    if node.kind_id != K_STRING or node.end_byte - node.start_byte > _MAX_KEY_CHARS:
-        return ""
-    inside = node.named_children
-    if len(inside) != 3 or inside[1].type != "string_content" or inside[1].named_child_count:
-        return ""
-    return "s" + inside[1].text.decode("utf-8", "replace")
