@@ -10,10 +10,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from html import escape
 from pathlib import Path
 from typing import NamedTuple
 from xml.etree import ElementTree
-from xml.sax.saxutils import escape
 
 from indexer.encoding import read_manifest
 from indexer.private_places import is_held
@@ -228,9 +228,9 @@ def _project(name: str, content: str) -> str:
 
 def _dependency_text(item: Dependency) -> str:
     named = zip(_FIELDS, item[:6], strict=True)
-    fields = "".join(f"<{name}>{escape(text)}</{name}>" for name, text in named if text)
+    fields = "".join(f"<{name}>{escape(text, quote=False)}</{name}>" for name, text in named if text)
     without = "".join(
-        f"<exclusion><groupId>{escape(group)}</groupId><artifactId>{escape(artifact)}</artifactId></exclusion>"
+        f"<exclusion><groupId>{escape(group, quote=False)}</groupId><artifactId>{escape(artifact, quote=False)}</artifactId></exclusion>"
         for group, artifact in item.without
         if group and artifact
     )
