@@ -17,6 +17,7 @@ from indexer.jvm.poms import read_gradle, read_pom
 from indexer.prerequisites import Look
 from indexer.prerequisites.maven import find, steps
 from indexer.servers.registry import find_server
+from query.answers import advice
 from query.facts.index import Index, open_index
 from query.surface.registry import call
 
@@ -195,7 +196,9 @@ def test_maven_is_told_of_dependencies_and_of_nothing_that_runs(tmp_path: Path) 
     assert "<parent>" not in text
     [lacking] = find(look)
     assert lacking.can_fetch
-    assert "1 dependencies" in lacking.detail
+    assert "1 dependency is" in lacking.detail
+    told = {"language": "java", "detail": lacking.detail, "remedy": lacking.remedy, "can_fetch": True}
+    assert advice.lacking({"prerequisites": [told]})[0].count("--fetch") == 1
     [step] = list(steps(look))[:1]
     assert step.executes == ""
     assert step.without == ["x:y"]

@@ -22,7 +22,7 @@ def find(look: Look) -> list[Prerequisite]:
         return [] if needs else list(_unread_scripts(look))
     names = sorted({item.name for one in lacking for item in one.dependencies})
     shown = ", ".join(names[:_NAMED]) + (", …" if len(names) > _NAMED else "")
-    detail = f"{len(names)} dependencies are not on the class path ({shown})"
+    detail = f"{len(names)} {'dependency is' if len(names) == 1 else 'dependencies are'} not on the class path ({shown})"
     return [Prerequisite(language=JAVA.name, name="class path", detail=detail, remedy="lspidx index --fetch", can_fetch=True)]
 
 

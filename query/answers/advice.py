@@ -17,8 +17,8 @@ def lacking(manifest: Mapping[str, Any]) -> list[str]:
         counted = "unresolved" if item.get("name") == "types" else "unresolved_behind_imports"
         identifiers, behind = numbers.get("identifiers", 0), numbers.get(counted, 0)
         share = f"; {_percent(behind, identifiers)} % of the {item['language']} identifiers are unresolved for it" if behind else ""
-        helps = "lspidx index --fetch, or: " if item["can_fetch"] else ""
-        lines.append(f"{item['language']}: {one_line(item['detail'])}{share}; to get it: {helps}{one_line(item['remedy'])}")
+        helps = list(dict.fromkeys(["lspidx index --fetch"] * item["can_fetch"] + [one_line(item["remedy"])]))  # which may be the same
+        lines.append(f"{item['language']}: {one_line(item['detail'])}{share}; to get it: {', or: '.join(helps)}")
     return lines
 
 

@@ -46,7 +46,7 @@ def hint(index: Index, paths: Collection[str]) -> str:
 
 
 def _remedy(item: Mapping[str, Any]) -> str:
-    return f"{item['remedy']}, or lspidx index --fetch" if item["can_fetch"] else item["remedy"]
+    return ", or ".join(dict.fromkeys([item["remedy"]] + ["lspidx index --fetch"] * item["can_fetch"]))  # which may be the same
 
 
 def _of_unknown_bases(index: Index, uses: Uses) -> list[Reason]:
