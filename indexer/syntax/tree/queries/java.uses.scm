@@ -58,6 +58,8 @@
 ; ---- strings that may name something (`strings.py`)
 
 (string_literal (string_fragment) @string)
+((method_invocation name: (_) @_by arguments: (argument_list . (binary_expression left: (string_literal)) @made_lookup))
+  (#match? @_by "^get(Declared)?(Method|Field)$"))
 
 ; ---- values that go nowhere: a member is taken of them
 
