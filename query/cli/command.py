@@ -46,6 +46,7 @@ _ELSEWHERE = {
     "watch": ("query.cli.upkeep", "watch"),
     "daemon": ("query.cli.daemon", "daemon"),
     "mcp": ("query.cli.mcp", "mcp"),
+    "hook": ("query.cli.hook", "hook"),
     "lsp": ("query.cli.lsp", "lsp"),
     "call": ("query.cli.dialects", "call_dialect"),
 }

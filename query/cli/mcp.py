@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import click
 
@@ -14,6 +14,9 @@ from indexer.quoting import one_line
 from query.cli.terminal import echo, leave
 from query.cli.trust_option import trust_option
 from query.mcp.options import BUDGET, MAX_BUDGET, MIN_BUDGET, Format, Options, Profile
+
+if TYPE_CHECKING:
+    from query.mcp.clients import Change
 
 TOKEN_VARIABLE = "LSPIDX_MCP_TOKEN"  # noqa: S105  (a name)
 _LOOPBACK = "127.0.0.1"
@@ -120,10 +123,12 @@ def mcp(
 @click.argument("client", required=False)
 @click.argument("words", nargs=-1, type=click.UNPROCESSED)
 @click.option("--apply", is_flag=True, help="Write the file; without this it is only shown.")
-def install(client: str | None, words: tuple[str, ...], apply: bool) -> None:
+@click.option("--hooks", is_flag=True, help="In place of the server: run `lspidx hook` before and after each edit of the client's agent.")
+def install(client: str | None, words: tuple[str, ...], apply: bool, hooks: bool) -> None:
     """Add the server to the settings of CLIENT, for this project; alone, list the clients.
 
-    WORDS are further options of `lspidx mcp`.
+    WORDS are further options of `lspidx mcp`. With --hooks its agent is told who uses what it is about to change, and the errors that
+    an edit has made.
     """
     from indexer.vcs import find_root
     from query.mcp import clients
@@ -134,8 +139,12 @@ def install(client: str | None, words: tuple[str, ...], apply: bool) -> None:
         return
     if client not in clients.CLIENTS:
         raise UsageError(f"no client is called '{client}'; known: {', '.join(clients.CLIENTS)}")
-    found = clients.change(client, find_root(Path.cwd().resolve()), _command(), ["mcp", *words])
-    place, then = one_line(str(found.place)), clients.CLIENTS[client].then
+    root, then = find_root(Path.cwd().resolve()), clients.CLIENTS[client].then
+    if hooks:
+        found, then = _hooks(client, root, words), "it runs them from its next session on"
+    else:
+        found = clients.change(client, root, _command(), ["mcp", *words])
+    place = one_line(str(found.place))
     if found.after == found.before:
         echo(f"the entry is in {place} already")
     elif apply:
@@ -147,6 +156,16 @@ def install(client: str | None, words: tuple[str, ...], apply: bool) -> None:
         before, after = (found.before or "").splitlines(keepends=True), found.after.splitlines(keepends=True)
         echo("".join(difflib.unified_diff(before, after, place, place)), nl=False)
         echo("to write it: --apply", err=True)
+
+
+def _hooks(client: str, root: Path, words: tuple[str, ...]) -> Change:
+    from query.mcp.hooks import HOOKS, change
+
+    if client not in HOOKS:
+        raise UsageError(f"{client} tells its agent nothing of what a command says around an edit; known to do so: {', '.join(HOOKS)}")
+    if words:
+        raise UsageError(f"'{one_line(words[0])}' belongs to the server's entry, which --hooks does not write")
+    return change(client, root, _command())
 
 
 def _command() -> str:

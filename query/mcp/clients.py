@@ -77,7 +77,7 @@ def change(name: str, root: Path, command: str, words: list[str]) -> Change:
     elif link := plain_files.link_on_the_way(root, place):
         raise UnsafeIndex(f"'{link}' is a link, and lspidx would write where it leads; add the entry by hand")
     entry = {**client.more, "command": command, "args": words}
-    before = _text(place)
+    before = present_text(place)
     if client.form == "toml":
         return Change(place, before, _with_table(client, place, before or "", entry))
     return Change(place, before, _with_entry(client, place, before, entry))
@@ -110,7 +110,8 @@ def _place(client: Client, root: Path) -> Path:
     return folder / client.place
 
 
-def _text(place: Path) -> str | None:
+def present_text(place: Path) -> str | None:
+    """What a settings file says, None where it is not there. Raises UsageError: it is no text, or may not be written."""
     if not place.exists() and not place.is_symlink():
         return None
     real = Path(os.path.realpath(place))
@@ -126,19 +127,28 @@ def _text(place: Path) -> str | None:
 
 
 def _with_entry(client: Client, place: Path, before: str | None, entry: Mapping[str, Any]) -> str:
-    try:
-        settings = _parsed(before) if before and before.strip() else {}
-    except (ValueError, RecursionError) as error:
-        why = f"has comments, is no JSON, or says what would not come back as it is ({error})"
-        raise _by_hand(place, why, json.dumps({client.key: {NAME: entry}}, indent=2)) from None
+    settings = json_settings(place, before, json.dumps({client.key: {NAME: entry}}, indent=2))
     servers = settings.get(client.key, {}) if isinstance(settings, dict) else None
     if not isinstance(servers, dict):
         raise UsageError(f"'{place}' is not what {client.title} reads: '{client.key}' is no object in it")
     if servers.get(NAME) == entry and before is not None:
         return before
-    made = {**settings, client.key: {**servers, NAME: entry}}
-    text = json.dumps(made, indent=2, ensure_ascii=False)
-    return (text if _is_unicode(text) else json.dumps(made, indent=2)) + "\n"  # half of a surrogate pair stays an escape
+    return json_text({**settings, client.key: {**servers, NAME: entry}})
+
+
+def json_settings(place: Path, before: str | None, entry: str) -> Any:
+    """What a settings file says. Raises UsageError, with `entry` to be added by hand, for what would not come back as it is."""
+    try:
+        return _parsed(before) if before and before.strip() else {}
+    except (ValueError, RecursionError) as error:
+        why = f"has comments, is no JSON, or says what would not come back as it is ({error})"
+        raise _by_hand(place, why, entry) from None
+
+
+def json_text(settings: Any) -> str:
+    """Settings as they are written."""
+    text = json.dumps(settings, indent=2, ensure_ascii=False)
+    return (text if _is_unicode(text) else json.dumps(settings, indent=2)) + "\n"  # half of a surrogate pair stays an escape
 
 
 def _with_table(client: Client, place: Path, before: str, entry: Mapping[str, Any]) -> str:
