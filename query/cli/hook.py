@@ -12,7 +12,7 @@ from query.cli.terminal import echo
 _MOST_BYTES = 8_000_000
 
 
-@click.command(epilog="Example: lspidx hook after-edit < event.json")
+@click.command(epilog="Example: lspidx hook after-edit")
 @click.argument("moment", type=click.Choice(["before-edit", "after-edit"]))
 def hook(moment: str) -> None:
     """Tell an agent what its client's event asks for, as JSON: who uses what is about to change, or the errors that an edit has made.
