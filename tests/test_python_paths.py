@@ -5,8 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support import crawl_with_ty, write_tree
+from support import Watcher, crawl_with_ty, write_tree
 
+from indexer.config import Config
+from indexer.crawl.run import crawl
+from indexer.crawl.worker.places import Places
+from indexer.lsp.uri import path_to_uri
 from indexer.python_manifests import read_manifests
 from indexer.python_paths import added_folders
 from indexer.python_roots import find_source_roots
@@ -106,3 +110,19 @@ def test_an_import_from_an_added_folder_is_resolved(tmp_path: Path) -> None:
         calls = index.rows("SELECT caller, callee FROM calls WHERE path = 'tests/test_blue.py'")
         assert index.rows("SELECT count(*) FROM unresolved_imports") == [(0,)]
     assert calls == [("python . workspace . test_blue/test_sky().", "python . workspace . blue/inner/sky().")]
+
+
+def test_a_package_of_the_library_is_one_before_a_server_has_unpacked_it(tmp_path: Path):
+    """A workspace that has a package of its name hid it from whoever asked for all of them: one row depended on what came before."""
+    tree = {"http/__init__.py": "", "http/answers.py": "from http.client import responses\n\nprint(responses)\n"}
+    root = write_tree(tmp_path / "work", tree)
+    home = tmp_path / "home"
+    home.mkdir()
+    crawl(root, Config(jobs=1), Watcher(), environment={"HOME": str(home), "XDG_CACHE_HOME": str(home / ".cache")})
+    with open_index(root) as index:
+        named = index.rows("SELECT symbol FROM occurrences WHERE path = 'http/answers.py' AND name = 'http'")
+    assert named == [("python python stdlib . http/",)]
+    places = Places(str(root), [str(root)])
+    shed = f"/any/vendored/typeshed/{'a' * 40}/stdlib"
+    assert places.package_of(path_to_uri(f"{shed}/http/client.pyi"), 1) == path_to_uri(f"{shed}/http/__init__.pyi")
+    assert places.package_of(path_to_uri(f"{shed}/nothing/client.pyi"), 1) == ""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 _PACKAGES = """
 _typeshed asyncio collections compression compression._common compression.zstd concurrent concurrent.futures concurrent.interpreters
 ctypes ctypes.macholib curses dbm distutils distutils.command email email.mime encodings ensurepip html http importlib
@@ -15,3 +17,12 @@ STANDARD_PACKAGES = _PACKAGES.split()
 ty unpacks the file of a package when it is asked about that, and we look there whether a folder is one: what is known must not depend on
 what somebody has asked earlier on this machine.
 """
+
+_IN_TYPESHED = re.compile(r"/typeshed/(?:[0-9a-f]{40}/)?stdlib/([\w/]+)\Z")
+_KNOWN = frozenset(STANDARD_PACKAGES)
+
+
+def is_standard_package(folder: str) -> bool:
+    """Whether a folder of typeshed is one of these, unpacked or not."""
+    match = _IN_TYPESHED.search(folder)
+    return match is not None and match[1].replace("/", ".") in _KNOWN

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from indexer.crawl.messages import Position
 from indexer.crawl.worker import harvest
+from indexer.crawl.worker.packages import is_standard_package
 from indexer.embedded import without_alias
 from indexer.lsp.uri import path_to_uri, uri_to_path
 from indexer.packages import Externals
@@ -44,11 +45,10 @@ class Places:
                 folder = os.path.dirname(folder)
             for _ in range(up - 1):
                 folder = os.path.dirname(folder)
-            known = ""
-            for name in ("__init__.py", "__init__.pyi"):
-                if os.path.isfile(os.path.join(folder, name)):
-                    known = path_to_uri(os.path.join(folder, name))
-                    break
+            beginnings = [os.path.join(folder, name) for name in ("__init__.py", "__init__.pyi")]
+            known = next((path_to_uri(file) for file in beginnings if os.path.isfile(file)), "")
+            if not known and is_standard_package(folder):  # of a name that the workspace has too: nobody was asked about that yet
+                known = path_to_uri(beginnings[1])
             self._packages[uri, up] = known
         return known
 
