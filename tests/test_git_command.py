@@ -41,6 +41,7 @@ LAUNCHERS = {
     "query/live/remote.py": "a daemon of our own",
     "query/upkeep/first.py": "a crawl of our own, behind questions",
     "query/toolchain/start.py": "the repository's tests and builds, by consent",
+    "indexer/jvm/compile.py": "the compiler of a JDK, with a program of our own",
     DOOR: "git",
 }
 """Modules that start processes, and which."""

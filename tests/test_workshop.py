@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -97,3 +99,28 @@ def test_what_is_too_much_for_it_is_merged_elsewhere(tmp_path: Path, monkeypatch
     assert asked == [True, False]
     assert _asked(path, "SELECT count(*) FROM evidence") == [(len(Evidence),)]
     assert not any(tmp_path.glob("*.wal"))
+
+
+_FORKS = """
+import os, sys
+from pathlib import Path
+from test_workshop import _build
+
+folder = Path(sys.argv[1])
+_build(folder / "before.duckdb")
+pid = os.fork()
+if pid == 0:
+    _build(folder / "child.duckdb")
+    sys.exit()
+status = os.waitpid(pid, 0)[1]
+_build(folder / "after.duckdb")
+sys.exit(os.waitstatus_to_exitcode(status))
+"""
+
+
+def test_a_forked_process_merges_for_itself(tmp_path: Path) -> None:
+    """What it was forked with has threads that are not there: to use it, or to end it, would be its end."""
+    done = subprocess.run([sys.executable, "-c", _FORKS, str(tmp_path)], cwd=Path(__file__).parent, check=False)
+    assert done.returncode == 0
+    for name in ("before", "child", "after"):
+        assert _asked(tmp_path / f"{name}.duckdb", "SELECT value FROM meta WHERE key = 'name'") == [(name,)]

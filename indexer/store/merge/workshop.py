@@ -8,11 +8,11 @@ the next merge begins another.
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import itertools
 import os
 import threading
 from collections.abc import Callable, Generator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -44,13 +44,21 @@ _numbers = itertools.count()
 _one = threading.Lock()
 
 
-@dataclass(frozen=True, slots=True)
-class _Shared:
-    connection: duckdb.DuckDBPyConnection
-    process: int
+_shared: list[duckdb.DuckDBPyConnection] = []
+_of_others: list[duckdb.DuckDBPyConnection] = []
+"""Of processes that have forked this one: the threads that it has there are not here, so it is forgotten and never ended."""
 
 
-_shared: list[_Shared] = []
+def _forget() -> None:
+    """In a forked process. A reference that nothing takes back keeps the end of the interpreter from ending it, too."""
+    for connection in _shared:
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(connection))
+    _of_others.extend(_shared)
+    _shared.clear()
+    _one.release()
+
+
+os.register_at_fork(before=_one.acquire, after_in_parent=_one.release, after_in_child=_forget)
 
 
 def connect(*, memory_mb: int = 512, threads: int = 4, spill: Path | None = None) -> duckdb.DuckDBPyConnection:
@@ -82,9 +90,9 @@ def shared(furnish: Callable[[duckdb.DuckDBPyConnection], None]) -> Generator[tu
         furnish: makes what is in `FURNITURE`.
     """
     with _one:
-        if not _shared or _shared[0].process != os.getpid():
-            _shared[:] = [_Shared(_begun(furnish), os.getpid())]
-        connection = _shared[0].connection.cursor()
+        if not _shared:
+            _shared.append(_begun(furnish))
+        connection = _shared[0].cursor()
     try:
         yield connection, f"made_{next(_numbers)}"
     except BaseException:
