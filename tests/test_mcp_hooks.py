@@ -51,6 +51,16 @@ def test_before_a_file_is_written_anew_all_that_it_shows_counts(project: Path):
     assert "work/shop.py:3" in text
 
 
+def test_lines_of_a_file_that_has_changed_since_are_not_taken_for_those_of_the_index(project: Path):
+    """Agents edit a file several times: its lines have moved, and those of the index are other functions' then."""
+    place = project / "work/prices.py"
+    place.write_text("# one\n# two\n# three\n# four\n" + TREE["work/prices.py"], encoding="utf-8")
+    for old in ("    return count * 2", "    return 1"):
+        text = said("before", project, file_path=str(place), old_string=old)
+        assert "work/shop.py:3" in text
+        assert "stale" in text
+
+
 def test_what_nobody_uses_is_not_worth_a_word(project: Path):
     assert said("before", project, file_path="work/prices.py", edits=[{"old_string": "    return 1\n", "new_string": ""}]) == ""
 

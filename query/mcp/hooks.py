@@ -22,6 +22,8 @@ from indexer.errors import LspidxError, UnsafeIndex, UsageError
 from indexer.quoting import fenced, one_line
 from query.answers.diagnostic import Diagnostic
 from query.answers.style import Style
+from query.facts.freshness import is_as_indexed
+from query.facts.names import document_path
 from query.mcp.clients import Change, json_settings, json_text, present_text
 from query.surface.render import to_text
 from query.surface.service import Service
@@ -140,9 +142,15 @@ def told(moment: Moment, event: bytes, service: Callable[[Path], Service]) -> st
 
 
 def _rests_on(service: Service, file: Path, given: _Input) -> str:
-    """Who uses the definitions that an edit touches, or of a whole file those that are seen outside of it."""
-    touched = [f"{file}:{line}" for line in _lines_of(file, [given.old_string, *(piece.old_string for piece in given.edits)])]
-    wanted = {"symbols": touched} if touched else {"changed_files": [str(file)]}
+    """Who uses the definitions that an edit touches; of a file that is written whole those that are seen outside of it, and all of one
+    that has changed since the index was made, which has other lines there.
+    """
+    index = service.index()
+    is_known = is_as_indexed(index, document_path(index, str(file)))
+    pieces = [given.old_string, *(piece.old_string for piece in given.edits)]
+    touched = [f"{file}:{line}" for line in _lines_of(file, pieces)] if is_known else []
+    whole = {"changed_files": [str(file)], "scope": "exported" if is_known else "all"}
+    wanted: dict[str, Any] = {"symbols": touched} if touched else whole
     style = Style(compact=True)
     answer = service.ask("blast_radius", {**wanted, "limit": _MOST_SHOWN}, measure=lambda each: to_text(each, style))
     if not answer.result.non_test_callers and answer.completeness.status == "complete":

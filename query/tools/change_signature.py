@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from query.edits.plan import Plan
     from query.edits.scope import Scope
     from query.edits.text import Document
+    from query.refactor.parameters.changed_definition import Added
     from query.refactor.parameters.changing_signature import Made
     from query.refactor.parameters.signature import Wish
     from query.refactor.parameters.signature_uses import Kin
@@ -211,35 +212,31 @@ def _maker(index: Index, symbol: Symbol, ask: ChangeSignature) -> tuple[Symbol, 
 
 def _wish_by_place(ask: ChangeSignature) -> Wish:
     """Without what is added, which the language reads."""
+    return _wanted(ask, (), "timeout=null")
+
+
+def _wish(ask: ChangeSignature) -> Wish:
+    from query.refactor.parameters.changed_definition import added
+
+    wish = _wanted(ask, tuple(added(text) for text in ask.add), "timeout=None")
+    _check_names(wish)
+    return wish
+
+
+def _wanted(ask: ChangeSignature, added: tuple[Added, ...], example: str) -> Wish:
+    """`example`: of what calls may be given, in the language's own words."""
     from query.refactor.parameters.signature import Wish
 
     wish = Wish(
+        added=added,
         removed=tuple(_names(ask.remove)),
         renamed=_pairs(ask.rename, "rename", "old=new"),
-        given=_pairs(ask.call_with, "call_with", "timeout=null"),
+        given=_pairs(ask.call_with, "call_with", example),
         after=ask.after,
         order=tuple(_names(ask.order)),
     )
     if not (ask.add or wish.removed or wish.renamed or wish.order):
         raise UsageError(_SAY_WHAT)
-    return wish
-
-
-def _wish(ask: ChangeSignature) -> Wish:
-    from query.refactor.parameters.changed_definition import added
-    from query.refactor.parameters.signature import Wish
-
-    wish = Wish(
-        added=tuple(added(text) for text in ask.add),
-        removed=tuple(_names(ask.remove)),
-        renamed=_pairs(ask.rename, "rename", "old=new"),
-        given=_pairs(ask.call_with, "call_with", "timeout=None"),
-        after=ask.after,
-        order=tuple(_names(ask.order)),
-    )
-    if not (wish.added or wish.removed or wish.renamed or wish.order):
-        raise UsageError(_SAY_WHAT)
-    _check_names(wish)
     return wish
 
 
