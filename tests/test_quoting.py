@@ -10,12 +10,14 @@ import json
 import logging
 import os
 import re
+import subprocess
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
 
 import click
+import commands
 import msgspec
 import pytest
 from hostile_support import (
@@ -35,7 +37,7 @@ from hostile_support import (
     texts,
 )
 from live_support import workspace
-from query_support import lspidx
+from query_support import lspidx, plain_environment
 from support import HERE, fake_server, write_tree
 from test_mcp import connected, run
 
@@ -166,8 +168,8 @@ def look_at(service: Service, name: str) -> None:
                 assert not steering(click.unstyle(text)), (name, given, text)
             assert not [bad for text in texts(failed["structuredContent"]) for bad in steering(text) if "forged" not in bad]
             continue
-        for surface, text, commands in surfaces(tool, answer):
-            found = steering(text.replace("\0", ""), commands=commands)
+        for surface, text, in_ci in surfaces(tool, answer):
+            found = steering(text.replace("\0", ""), commands=in_ci)
             if surface == "before the gate":
                 found = [sign for sign in found if sign == "U+001B"]
             if surface.startswith("mcp data"):  # values, which have lines of their own
@@ -245,6 +247,7 @@ QUESTIONS: dict[str, list[tuple[str, ...]]] = {
     "watch": [],  # it does not end; it prints what index prints
     "daemon": [("status",)],
     "mcp": [],  # see below
+    "hook": [],  # its event comes on standard input, see below
     "serve": [],  # what it serves are the pages of `site`, whose own tests hold what a browser is shown
     "site": [("../pages", "--no-certify", "--jobs", "1")],
     "lsp": [],  # it speaks to an editor; its texts are those of the tools, see below
@@ -277,6 +280,22 @@ def test_no_command_steers_a_terminal_or_the_ci_that_reads_it(root: Path, comman
             assert "Traceback" not in done.stderr
             for text in (done.stdout, done.stderr):
                 assert not steering(text, commands=True, prose=command == "call"), (command, words, more, text)
+
+
+@pytest.mark.parametrize("moment", ["before", "after"])
+def test_what_an_agent_is_told_around_an_edit_steers_nothing(root: Path, moment: str) -> None:
+    for path in (HOSTILE_PATH, "pkg/base.py"):
+        event = {"cwd": str(root), "hook_event_name": "PreToolUse", "tool_input": {"file_path": path}}
+        done = subprocess.run(
+            [*commands.program(), "hook", f"{moment}-edit"],
+            input=json.dumps(event), cwd=root, env=plain_environment(root), capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        told = json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"] if done.stdout else ""
+        assert bool(told) == (moment == "before"), done.stdout
+        assert not steering(told), (path, told)  # the agent reads it decoded, and no CI does
+        for text in (done.stdout, done.stderr):
+            assert not steering(text, commands=True), (path, text)
 
 
 @pytest.mark.parametrize("form", FORMATS)
