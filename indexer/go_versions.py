@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from indexer.encoding import open_plain, read_manifest
+from indexer.languages import GO
 from indexer.sandbox import safe_path
 
 _VERSION = re.compile(r"(?:go)?(\d{1,9})(?:\.(\d{1,9}))?(?:\.(\d{1,9})|(beta|rc)(\d{1,9}))?(?![\w.])")
@@ -30,7 +31,7 @@ def running(environment: Mapping[str, str], root: Path) -> str:
     Args:
         environment: the caller's. A go command that lies in `root` is none of the machine's.
     """
-    found = shutil.which("go", path=safe_path(environment.get("PATH", os.defpath), [str(root)]))
+    found = shutil.which(GO.name, path=safe_path(environment.get("PATH", os.defpath), [str(root)]))
     if found is None:
         return ""
     place = Path(environment.get("GOROOT") or os.path.dirname(os.path.dirname(os.path.realpath(found)))) / "VERSION"
@@ -40,7 +41,7 @@ def running(environment: Mapping[str, str], root: Path) -> str:
     except OSError:
         return ""
     match = _VERSION.match(first)
-    return match[0].removeprefix("go") if match and first.startswith("go") else ""
+    return match[0].removeprefix(GO.name) if match and first.startswith(GO.name) else ""
 
 
 def is_later(wanted: str, version: str) -> bool:

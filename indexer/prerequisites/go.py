@@ -170,7 +170,7 @@ def _read(look: Look, folder: Path) -> go_modules.Manifest:
 
 def _text_of(said: go_modules.Manifest, version: str) -> str:
     asks = version if go_versions.is_later(said.go, version) else said.go
-    lines = [["module", said.module if _WORD.fullmatch(said.module) else "unnamed"], *([["go", asks]] if asks else [])]
+    lines = [["module", said.module if _WORD.fullmatch(said.module) else "unnamed"], *([f"go {asks}".split()] if asks else [])]
     lines += [["require", *item] for item in said.requires]
     lines += [["exclude", *item] for item in said.excludes]
     lines += [["replace", path, "=>", *filter(None, target)] for path, target in said.replaced.items()]
