@@ -44,7 +44,7 @@ JAVA = Language(
     runtime_members=frozenset(
         {
             *("toString", "equals", "hashCode", "compareTo", "compare", "close", "iterator", "hasNext", "next", "finalize", "clone"),
-            *("readObject", "writeObject", "readResolve", "writeReplace"),
+            *("readObject", "writeObject", "readResolve", "writeReplace", "readObjectNoData"),
         }
     ),
     imports_folders=True,
