@@ -245,7 +245,8 @@ JVM_HOOKS = Hooks(
     types=("*MBean", "*MXBean"),
     constructed=(("java.io.Externalizable",), ("java.lang.Record", "java.io.Serializable")),
     silent_bases=(
-        *("java.", "jdk.", "javax.swing.J", "javax.swing.Abstract", "javax.swing.Default", "javax.swing.table.", "javax.swing.event.", "javax.crypto.", "javax.tools.", "javax.lang.model.", "javax.annotation.processing."),
+        *("java.", "jdk.", "javax.swing.J", "javax.swing.Abstract", "javax.swing.Default", "javax.swing.table.", "javax.swing.event."),
+        *("javax.crypto.", "javax.tools.", "javax.lang.model.", "javax.annotation.processing."),
         *("javax.net.", "javax.imageio.", "javax.print.", "javax.sound.", "javax.security.auth.", "org.xml.sax.", "org.w3c.dom."),
     ),
     bases=tuple(
@@ -270,6 +271,19 @@ JVM_HOOKS = Hooks(
             ),
             *("Getter", "Setter", "Data", "Builder", "ToString", "EqualsAndHashCode", "VisibleForTesting", "CheckReturnValue", "Generated"),
             *("Test", "Before", "After", "BeforeEach", "AfterEach", "BeforeAll", "AfterAll", "ParameterizedTest", "DisplayName", "Ignore"),
+            *("MethodSource", "FieldSource", "EnumSource", "ValueSource", "CsvSource", "CsvFileSource", "ArgumentsSource", "NullSource"),
+            *("EmptySource", "NullAndEmptySource", "RepeatedTest", "TestFactory", "TestTemplate", "Nested", "Tag", "Tags", "Timeout"),
+            *(
+                "Disabled",
+                "DisabledOnOs",
+                "DisabledOnJre",
+                "EnabledOnOs",
+                "EnabledOnJre",
+                "Order",
+                "BeforeClass",
+                "AfterClass",
+                "Execution",
+            ),
         }
     ),
 )

@@ -49,6 +49,7 @@ JAVA = Language(
     ),
     imports_folders=True,
     dotted_types=True,
+    named_by_package=True,
     manager="maven",
     hooks=JVM_HOOKS,
     bridges=JAVA_BRIDGES,

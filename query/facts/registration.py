@@ -178,7 +178,9 @@ def _managed(index: Index, pairs: Collection[tuple[int, int]]) -> dict[int, str]
         pairs: a member, and itself or one that it overrides.
     """
     asked = scopes(index, {super_id for _, super_id in pairs})
-    languages = {doc_id: document.language for doc_id, document in documents(index, {scope.doc_id for scope in asked.values()}).items()}
+    languages = {
+        doc_id: document.language for doc_id, document in documents(index, {asked[super_id].doc_id for _, super_id in pairs}).items()
+    }
     pairs = [pair for pair in pairs if record_of(languages[asked[pair[1]].doc_id]).hooks.types]
     holders = scopes(index, {container for _, super_id in pairs if (container := asked[super_id].container) is not None})
     found: dict[int, str] = {}
