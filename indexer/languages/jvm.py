@@ -50,6 +50,7 @@ JAVA = Language(
     imports_folders=True,
     dotted_types=True,
     named_by_package=True,
+    runner="junit",
     manager="maven",
     hooks=JVM_HOOKS,
     bridges=JAVA_BRIDGES,
