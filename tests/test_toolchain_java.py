@@ -15,8 +15,8 @@ from toolchains import requires
 
 from indexer.errors import EditsOff, UsageError
 from query.answers.envelope import Answer
+from query.changes import reach
 from query.changes.junit import junit_tests, selector
-from query.changes.reach import tests_reaching
 from query.changes.review import affected_tests
 from query.changes.selectors import gradle_words, surefire_words
 from query.facts.index import Index, open_index
@@ -89,8 +89,8 @@ def test_tests_are_methods_by_their_annotations_and_by_their_names(index: Index)
 )
 def test_a_change_concerns_the_tests_that_run_it(index: Index, changed: str, expected: set[str]) -> None:
     """A nested class by its sign, what an abstract class has by the class that runs it, what prepares tests by these."""
-    reach = tests_reaching(index, [resolve(index, changed).sym_id], depth=8)
-    tests = affected_tests([(index, reach)], set())
+    found = reach.tests_reaching(index, [resolve(index, changed).sym_id], depth=8)
+    tests = affected_tests([(index, found)], set())
     assert {test.selector for test in tests} == expected
     [command] = commands(tests, index.root)
     assert command.runner == "maven"
