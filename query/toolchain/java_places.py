@@ -13,7 +13,10 @@ _FRAME = re.compile(
 )
 _VALUES = re.compile(r"(?:\([^()]*\))?(?:\{[^{}]*\})?(?:\[.*\])?\Z", re.DOTALL)
 _NAME = re.compile(r"\w[\w.$]{0,500}")
-_ROOTS = (*(f"src/{kind}/{language}" for language in ("java", "kotlin", "groovy") for kind in ("test", "main")), "test", "src", ".")
+_ROOTS = (
+    *("src/test/java", "src/main/java", "src/test/kotlin", "src/main/kotlin", "src/test/groovy", "src/main/groovy"),
+    *("test", "src", "."),
+)
 _MODULES = ("", "*/", "*/*/")
 _MOST_TEXT, _MOST_FRAMES = 200_000, 200
 
