@@ -18,6 +18,7 @@ from indexer.prerequisites import Look
 from indexer.prerequisites.maven import find, steps
 from indexer.servers.registry import find_server
 from query.answers import advice
+from query.facts.dotted import named
 from query.facts.index import Index, open_index
 from query.surface.registry import call
 
@@ -72,13 +73,30 @@ def test_what_a_method_overrides_and_a_type_is_derived_from(crawled: Crawl) -> N
         SELECT b.qualified_name, a.qualified_name FROM override o
         JOIN symbol b ON b.sym_id = o.sub_id JOIN symbol a ON a.sym_id = o.super_id
     """
-    found = {(below.rpartition("shop.")[2], above.rpartition("shop.")[2]) for below, above in rows(crawled.generation, overrides)}
-    assert ("Item.Item.price", "Priced.Priced.price") in found
-    assert ("Bundle.Bundle.price", "Item.Item.price") in found
+    found = set(rows(crawled.generation, overrides))
+    assert ("shop.Item.price", "shop.Priced.price") in found
+    assert ("shop.Bundle.price", "shop.Item.price") in found
     types = """
         SELECT b.name, a.name FROM type_edge t JOIN symbol b ON b.sym_id = t.sub_id JOIN symbol a ON a.sym_id = t.super_id
     """
     assert {("Item", "Priced"), ("Bundle", "Item")} <= set(rows(crawled.generation, types))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("asked", "meant"),
+    [
+        *((name, "shop.Item.twice") for name in ("Item.twice", "shop.Item.twice", "shop.Item#twice", "Item#twice()", "Item::twice")),
+        *((name, "shop.Item") for name in ("Item", "shop.Item")),
+        *((name, "shop.Item.Item") for name in ("new Item", "Item::new", "shop.Item.<init>", "Item.Item", "new Item(int)")),
+        *((name, "shop.Bundle.Line") for name in ("Bundle.Line", "shop.Bundle.Line", "shop.Bundle$Line", "Line")),
+        ("new Line", "shop.Bundle.Line"),
+        ("shop.Bundle.Line#sum()", "shop.Bundle.Line.sum"),
+    ],
+)
+def test_names_as_people_write_them(index: Index, asked: str, meant: str) -> None:
+    """By package, by documentation's signs, by those of class files; a class without a constructor is what `new` makes."""
+    assert {symbol.record.qualified_name for symbol in named(index, asked)} == {meant}
 
 
 @pytest.mark.slow

@@ -39,6 +39,8 @@ PROGRAMS = {
     "cmake": ("cmake", "ctest", "make"),
     "cc": ("cc", "c++"),
     "java": ("java", "javac"),
+    "maven": ("javac", "mvn"),
+    "gradle": ("javac", "mvn", "gradle"),
     "versitygw": ("versitygw",),
 }
 """Needs that are programs: what must be on PATH for each."""
@@ -163,6 +165,8 @@ _OF_PROJECTS = {
     "tsconfig.json": "npm",
     "CMakeLists.txt": "cmake",
     "Makefile": "cc",
+    "pom.xml": "maven",
+    "build.gradle": "gradle",
 }
 """What builds and tests the project of a file by this name."""
 

@@ -31,6 +31,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.IdentityHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -61,13 +62,15 @@ import javax.tools.ToolProvider;
  * is used. Annotation processors are off, nothing is generated, and errors stop nothing: a name that has no meaning has no line.
  *
  * <p>Lines, in fields between tabs: `F path sha256` begins a file, `.` ends it, `N line col length symbol` is a name that stands there, `D`
- * the same where the symbol is defined, `S symbol parent` says what a type is derived from, `H symbol text` how it is declared.
+ * the same where the symbol is defined, `S symbol parent` says what a type is derived from, `O symbol member` which member
+ * of a type outside it overrides or implements, by one of its own or by one that it gets from above, `H symbol text` how it is declared.
  */
 final class Names implements TaskListener {
   private final BufferedWriter out;
   private final Trees trees;
   private final Elements elements;
   private final Map<CompilationUnitTree, Set<Tree>> waiting = new IdentityHashMap<>();
+  private final Map<TypeElement, Set<TypeElement>> lineages = new HashMap<>();
 
   private Names(JavacTask task, BufferedWriter out) {
     this.out = out;
@@ -419,8 +422,67 @@ final class Names implements TaskListener {
             lines.append("S\t").append(symbol).append('\t').append(isOfSource(parent) ? "" : home(parent)).append(named).append('\n');
           }
         }
+        sayOverridden((TypeElement) element, symbol);
       }
       return super.visitClass(tree, nothing);
+    }
+
+    /** Which members of types outside a type implements or overrides: by a member of its own, or by one that it gets from a source. */
+    private void sayOverridden(TypeElement type, String symbol) {
+      Map<String, List<ExecutableElement>> own = new HashMap<>();
+      List<TypeElement> outside = new ArrayList<>();
+      for (TypeElement above : lineOf(type)) {
+        if (!isOfSource(above)) {
+          outside.add(above);
+          continue;
+        }
+        for (Element member : above.getEnclosedElements()) {
+          if (member.getKind() == ElementKind.METHOD && !isFixed(member)) {
+            own.computeIfAbsent(member.getSimpleName().toString(), key -> new ArrayList<>()).add((ExecutableElement) member);
+          }
+        }
+      }
+      for (TypeElement above : outside) {
+        for (Element member : own.isEmpty() ? List.<Element>of() : above.getEnclosedElements()) {
+          if (member.getKind() != ElementKind.METHOD || isFixed(member)) {
+            continue;
+          }
+          for (ExecutableElement mine : own.getOrDefault(member.getSimpleName().toString(), List.of())) {
+            boolean isSaidAbove = mine.getEnclosingElement() != type && isBelow((TypeElement) mine.getEnclosingElement(), above);
+            String named = symbol(member, locals);
+            if (named != null && !isSaidAbove && elements.overrides(mine, (ExecutableElement) member, type)) {
+              lines.append("O\t").append(symbol).append('\t').append(home(member)).append(named).append('\n');
+              break;
+            }
+          }
+        }
+      }
+    }
+
+    private boolean isFixed(Element member) {
+      return member.getModifiers().contains(Modifier.STATIC) || member.getModifiers().contains(Modifier.PRIVATE);
+    }
+
+    private boolean isBelow(TypeElement type, TypeElement above) {
+      return lineOf(type).contains(above);
+    }
+
+    /** A type and all above it, but for what every class has. */
+    private Set<TypeElement> lineOf(TypeElement type) {
+      Set<TypeElement> found = lineages.get(type);
+      if (found == null) {
+        found = new LinkedHashSet<>(List.of(type));
+        lineages.put(type, found);
+        List<TypeMirror> direct = new ArrayList<>(type.getInterfaces());
+        direct.add(type.getSuperclass());
+        for (TypeMirror one : direct) {
+          Element parent = one.getKind() == TypeKind.DECLARED ? ((DeclaredType) one).asElement() : null;
+          if (parent instanceof TypeElement && !((TypeElement) parent).getQualifiedName().contentEquals("java.lang.Object")) {
+            found.addAll(lineOf((TypeElement) parent));
+          }
+        }
+      }
+      return found;
     }
 
     @Override

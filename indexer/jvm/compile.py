@@ -10,7 +10,6 @@ several releases of Java). They are compiled in different rounds, in which each 
 from __future__ import annotations
 
 import os
-import re
 import signal
 import subprocess
 import time
@@ -18,14 +17,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from indexer.encoding import open_plain
+from indexer.jvm.declared import declared_package
 from indexer.languages import JAVA
 
 _MODULE, _PACKAGE = "module-info.java", "package-info.java"
 _OF_NO_TYPE = frozenset((_MODULE, _PACKAGE))
-_NOISE = re.compile(rb'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)
-_DECLARED = re.compile(rb"\bpackage\s+([\w.\s]+?)\s*;")
-_HEAD_BYTES = 60_000
 _PROGRAM = Path(__file__).with_name("Names.java")
 _LAUNCHER = JAVA.name
 _MOST_S = 1_500.0
@@ -59,20 +55,10 @@ def sources_of(paths: Iterable[str]) -> Iterator[Source]:
     """These absolute paths with their roots: the folder above as many as the package has parts, where they are named so."""
     for path in paths:
         folder = os.path.dirname(path)
-        parts = _package(path).split(".")
+        parts = declared_package(path).split(".")
         above = folder.split("/")
         root = "/".join(above[: -len(parts)]) if parts != [""] and above[-len(parts) :] == parts else folder
         yield Source(path, root or "/", os.path.relpath(path, root or "/"))
-
-
-def _package(path: str) -> str:
-    try:
-        with open_plain(path) as file:
-            head = file.read(_HEAD_BYTES)
-    except OSError:
-        return ""
-    found = _DECLARED.search(_NOISE.sub(b" ", head))
-    return re.sub(r"\s", "", found[1].decode("utf-8", "replace")) if found else ""
 
 
 def rounds(sources: Iterable[Source]) -> list[list[Source]]:

@@ -111,11 +111,11 @@ def _document(source: Source, root: Path, names: _Names, digest: str, lines: Seq
             line, col, length = map(int, fields[1:4])
             role = int(ScipRole.DEFINITION) if fields[0] == "D" else 0
             document.occurrences.add(range=[line, col, col + length], symbol=names.symbol(fields[4]), symbol_roles=role)
-        elif fields[0] in "SH" and len(fields) == 3:
+        elif fields[0] in "SOH" and len(fields) == 3:
             symbol = names.symbol(fields[1])
             if symbol not in told:
                 told[symbol] = document.symbols.add(symbol=symbol)
-            if fields[0] == "S":
+            if fields[0] in "SO":
                 told[symbol].relationships.add(symbol=names.symbol(fields[2]), is_implementation=True)
             else:
                 told[symbol].signature_documentation.language = JAVA.name

@@ -16,6 +16,8 @@ class Hooks(msgspec.Struct, frozen=True, kw_only=True):
     passing_within: what stands before the name of such (`mark` in `pytest.mark.slow`).
     silent_bases: bases outside the workspace, or all of a module (`module.`), that call no member by its own name.
     bases: a base outside the workspace, and the members that it calls.
+    types: globs of names of types of the workspace that a library finds by these names, and whose members it calls.
+    constructed: bases outside the workspace; the library runs the constructors of a class that has all of one group.
     runners: globs of bases that a test runner calls tests of, and what prepares them.
     members: names of members that interfaces outside the workspace ask for, which no type has to name.
     members_together: sets of members: one that is in any counts where its type has all of a set.
@@ -29,6 +31,8 @@ class Hooks(msgspec.Struct, frozen=True, kw_only=True):
     passing_within: frozenset[str] = frozenset()
     silent_bases: tuple[str, ...] = ()
     bases: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    types: tuple[str, ...] = ()
+    constructed: tuple[tuple[str, ...], ...] = ()
     runners: tuple[str, ...] = ()
     members: frozenset[str] = frozenset()
     members_together: tuple[frozenset[str], ...] = ()
@@ -238,7 +242,20 @@ RUST_HOOKS = Hooks(
 
 JVM_HOOKS = Hooks(
     public_members=True,
-    silent_bases=("java.lang.Object",),
+    types=("*MBean", "*MXBean"),
+    constructed=(("java.io.Externalizable",), ("java.lang.Record", "java.io.Serializable")),
+    silent_bases=(
+        *("java.", "jdk.", "javax.swing.J", "javax.swing.Abstract", "javax.swing.Default", "javax.swing.table.", "javax.swing.event."),
+        *("javax.crypto.", "javax.tools.", "javax.lang.model.", "javax.annotation.processing."),
+        *("javax.net.", "javax.imageio.", "javax.print.", "javax.sound.", "javax.security.auth.", "org.xml.sax.", "org.w3c.dom."),
+    ),
+    bases=tuple(
+        (base, ("*",))
+        for base in (
+            *("java.rmi.Remote", "java.rmi.server.RemoteObject", "java.rmi.server.RemoteServer", "java.rmi.server.UnicastRemoteObject"),
+            *("java.rmi.activation.Activatable", "java.lang.annotation.Annotation", "javax.swing.plaf.ComponentUI"),
+        )
+    ),
     passing=frozenset(
         {
             *(
@@ -254,6 +271,19 @@ JVM_HOOKS = Hooks(
             ),
             *("Getter", "Setter", "Data", "Builder", "ToString", "EqualsAndHashCode", "VisibleForTesting", "CheckReturnValue", "Generated"),
             *("Test", "Before", "After", "BeforeEach", "AfterEach", "BeforeAll", "AfterAll", "ParameterizedTest", "DisplayName", "Ignore"),
+            *("MethodSource", "FieldSource", "EnumSource", "ValueSource", "CsvSource", "CsvFileSource", "ArgumentsSource", "NullSource"),
+            *("EmptySource", "NullAndEmptySource", "RepeatedTest", "TestFactory", "TestTemplate", "Nested", "Tag", "Tags", "Timeout"),
+            *(
+                "Disabled",
+                "DisabledOnOs",
+                "DisabledOnJre",
+                "EnabledOnOs",
+                "EnabledOnJre",
+                "Order",
+                "BeforeClass",
+                "AfterClass",
+                "Execution",
+            ),
         }
     ),
 )

@@ -44,11 +44,13 @@ JAVA = Language(
     runtime_members=frozenset(
         {
             *("toString", "equals", "hashCode", "compareTo", "compare", "close", "iterator", "hasNext", "next", "finalize", "clone"),
-            *("readObject", "writeObject", "readResolve", "writeReplace"),
+            *("readObject", "writeObject", "readResolve", "writeReplace", "readObjectNoData"),
         }
     ),
     imports_folders=True,
     dotted_types=True,
+    named_by_package=True,
+    runner="junit",
     manager="maven",
     hooks=JVM_HOOKS,
     bridges=JAVA_BRIDGES,

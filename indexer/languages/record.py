@@ -20,7 +20,7 @@ Namespaces = Literal["one", "types", "kinds"]
 FileImports = Literal["", "include", "from"]
 PackageOf = Literal["folder", "module", "manifest"]
 Signs = Literal["", "none", "own", "all"]
-Runner = Literal["pytest", "go", "cargo", "file"]
+Runner = Literal["pytest", "go", "cargo", "junit", "file"]
 """What runs a test. `file`: the language's runner takes the file (vitest, jest, ctest's sources)."""
 Satisfies = Literal["", "unsaid", "shape", "protocol"]
 Parameters = Literal["", "keyword", "colon", "name type", "type name", "exact"]
@@ -151,6 +151,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     bodies_elsewhere: a function is declared in one file and has its body in another.
     imports_folders: an import names a folder; imports_files: it names a file.
     dotted_types: a type's full name is that of its folder and its own, with dots: `a.b.Type`.
+    named_by_package: what stands at the top of a file is named by the file's package, without the file: `a.b.Type`.
     package_of: what belongs together: the files of a "folder", of a "manifest", or of the package that a "module" lies in.
     imports_names: a name that stands alone, and that its file neither defines nor imports, is none of another file's.
     is_module: a file is a module, and its name is a part of qualified names.
@@ -267,6 +268,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     imports_folders: bool = False
     dotted_types: bool = False
     imports_files: bool = True
+    named_by_package: bool = False
     package_of: PackageOf = "folder"
     imports_names: bool = False
     is_module: bool = False
@@ -347,6 +349,10 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     def runs_unnamed(self, name: str) -> bool:
         """Whether a member of this name may run where nothing names it: by an operation, or by the language or its library."""
         return name in self.runtime_members or name.startswith(self.runtime_starts) or self.operates(name)
+
+    def holder(self, module: str) -> str:
+        """The dotted name that what stands at the top of a module is named below."""
+        return module.rpartition(".")[0] if self.named_by_package else module
 
     def operates(self, name: str) -> bool:
         """Whether an operation runs members of this name."""

@@ -24,6 +24,9 @@ _KEPT = 64
 
 _MOST_TEXT_BYTES = 20_000_000
 _MOST_PLACES = 40
+_MOST_ABOVE = 1_000
+"""Types and members above one; one more says whoever asks that there are too many."""
+
 _MOST_SHOWN = 60
 
 
@@ -212,9 +215,9 @@ class Answers:
         for item in known.at.get((line, col), ()):
             symbol = known.symbols.get(item.symbol) if item.is_definition else None
             for related in symbol.relationships if symbol is not None else ():
-                if len(found) < _MOST_PLACES and related.is_implementation and related.symbol != item.symbol:
+                if len(found) <= _MOST_ABOVE and related.is_implementation and related.symbol != item.symbol:
                     found |= dict.fromkeys((related.symbol, one) for one in self._defined(related.symbol, path, known))
-        return list(found)[:_MOST_PLACES]
+        return list(found)
 
     def text(self, path: str, line: int, col: int) -> str:
         """Signature and documentation of what stands at a place, as Markdown; empty where there is none.

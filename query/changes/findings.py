@@ -389,7 +389,8 @@ def _is_only_named(site: CallSite, language: str) -> bool:
 
 
 def _qualified(outline: Outline, chain: tuple[str, ...]) -> str:
-    return ".".join([*([outline.module] if outline.module else []), *chain]) or outline.path
+    holder = record_of(outline.language).holder(outline.module)
+    return ".".join([*([holder] if holder else []), *chain]) or outline.path
 
 
 def _ordered(sites: Collection[CallSite]) -> list[CallSite]:

@@ -20,6 +20,7 @@ from typing import Literal, NamedTuple
 
 from indexer.languages import record_of
 from indexer.model import CALLABLE_KINDS, TYPE_KINDS, Evidence, SymbolFlag, SymbolKind
+from query.changes.junit import junit_tests
 from query.changes.suites import cargo_tests, go_mains, go_tests, suites
 from query.facts.documents import Document, documents
 from query.facts.extents import defined_around
@@ -303,6 +304,8 @@ def _prepared(index: Index, ids: Collection[int], known: Scopes, docs: Mapping[i
     in_class = [sym_id for sym_id in ids if known[sym_id].name in _SET_UP and docs[known[sym_id].doc_id].is_test]
     in_module = [sym_id for sym_id in ids if known[sym_id].name in _SET_UP_MODULE and docs[known[sym_id].doc_id].is_test]
     yield from tests_of_classes_below(index, in_class)
+    of_java = junit_tests(index).of
+    yield from ((sym_id, test) for sym_id in sorted(ids) for test in of_java.get(sym_id, ()))
     in_suites = suites(index)
     yield from ((sym_id, test) for sym_id in sorted(ids) for test in in_suites.prepares.get(sym_id, ()))
     yield from ((sym_id, test) for sym_id in sorted(ids) for test in in_suites.of.get(sym_id, ()))
@@ -329,12 +332,12 @@ def _is_in_reach(index: Index, scope: Scope, docs: Mapping[int, Document], test:
 
 
 def test_runs(index: Index, ids: Collection[int]) -> set[int]:
-    """Those that a test runner runs by themselves: test functions of Python, Go and Rust, methods of Go's suites; elsewhere the file,
-    whose cases are calls.
+    """Those that a test runner runs by themselves: test functions of Python, Go and Rust, methods of Go's suites and of Java's
+    classes; elsewhere the file, whose cases are calls.
     """
     known = scopes(index, ids)
     docs = documents(index, {known[sym_id].doc_id for sym_id in ids})
-    by_cargo, in_suites = cargo_tests(index), suites(index).tests
+    by_cargo, in_suites, of_java = cargo_tests(index), suites(index).tests, junit_tests(index)
     found: set[int] = set()
     functions: set[int] = set()
     for sym_id in ids:
@@ -343,6 +346,8 @@ def test_runs(index: Index, ids: Collection[int]) -> set[int]:
         rules = record_of(document.language)
         if rules.runner == "cargo":
             is_run = sym_id in by_cargo
+        elif rules.runner == "junit":
+            is_run = sym_id in of_java.tests or sym_id in of_java.wholes
         elif rules.has_suites:
             is_run = sym_id in in_suites
             if document.is_test and scope.kind == SymbolKind.FUNCTION and scope.name.startswith(rules.test_names):

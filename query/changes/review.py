@@ -15,7 +15,7 @@ from indexer.languages import record_of
 from indexer.model import TYPE_KINDS, SymbolKind
 from query.answers.envelope import Completeness, Reason
 from query.answers.paths import of_paths
-from query.changes import selectors
+from query.changes import junit, selectors
 from query.changes.compare import Changed, compare, match_moved
 from query.changes.diff import Diff, Sides, diff
 from query.changes.effects import Bound, Files, bind
@@ -227,6 +227,8 @@ def _records(index: Index, reach: Reach) -> Iterator[AffectedTest]:
         elif record_of(own.language).runner == "cargo":
             modules = [known[step].name for step in around(index, item.holder) if _is_module_within(known[step])]
             named = [(selectors.of_cargo(index.root, own.path, modules[::-1], known[item.holder].name), item.holder)]
+        elif record_of(own.language).runner == "junit":
+            named = _of_junit(index, item.holder, heirs.get(item.holder, ()), known)
         else:
             named = [(known[item.holder].name if record_of(own.language).tests_named_alone else own.path, item.holder)]
         for selector, at in named:
@@ -251,6 +253,16 @@ def _of_pytest(index: Index, test: int, owner: int | None, known: Scopes, docs: 
     at = test if owner is None or owner == known[test].container else owner
     classes = [known[step].name for step in around(index, owner) if known[step].kind in TYPE_KINDS] if owner is not None else []
     return selectors.of_pytest(docs[known[at].doc_id].path, classes[::-1], known[test].name), at
+
+
+def _of_junit(index: Index, test: int, heirs: Sequence[int], known: Scopes) -> list[tuple[str, int]]:
+    """A test as each class that runs it has it, and where that stands; the first is its own class, if that runs it."""
+    container = known[test].container
+    if known[test].kind in TYPE_KINDS or container is None:
+        return [(junit.selector(index, test), test)]
+    idle = junit.runs_nothing(index, (container, *heirs))
+    owners = [owner for owner in (container, *heirs) if owner not in idle] or [container]
+    return [(junit.selector(index, owner, known[test].name), test if owner == container else owner) for owner in owners]
 
 
 def _is_module_within(scope: Scope) -> bool:

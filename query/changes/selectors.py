@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from indexer.encoding import read_toml
+
+JUNIT = re.compile(r"[^\W\d][\w.$]*(?:#[^\W\d][\w$]*)?")
+"""A test of Java, as Surefire names it: `shop.ItemTest$Inner#works`, or a class."""
 
 _ROOTS = ("lib", "main")
 _KINDS = {"tests": "test", "benches": "bench", "examples": "example"}
@@ -43,6 +47,32 @@ def nearest(root: Path, folder: str, marker: str) -> str:
 def below(path: str, folder: str) -> str:
     """A path relative to a folder that it lies in."""
     return path[len(folder) + 1 :] if folder else path
+
+
+# ---- Java
+
+
+def surefire_words(selectors: Sequence[str]) -> list[str]:
+    """One word with all tests; those with values are named behind the method (`adds[1]`). A module that has none of them fails nothing."""
+    by_class: dict[str, list[str]] = {}
+    for item in selectors:
+        of_class, _, method = item.partition("#")
+        by_class.setdefault(of_class, []).append(method)
+    wanted = [
+        of_class if "" in methods else f"{of_class}#{'+'.join(f'{method}+{method}[*]' for method in dict.fromkeys(methods))}"
+        for of_class, methods in by_class.items()
+    ]
+    return [f"-Dtest={','.join(wanted)}", "-DfailIfNoTests=false", "-Dsurefire.failIfNoSpecifiedTests=false"]
+
+
+def gradle_words(selectors: Sequence[str]) -> list[str]:
+    """Each test with its option; those with values are named behind the method."""
+    names = [name for item in selectors for name in ((item.replace("#", "."),) if "#" not in item else _methods(item.replace("#", ".")))]
+    return [word for name in dict.fromkeys(names) for word in ("--tests", name)]
+
+
+def _methods(name: str) -> tuple[str, str]:
+    return name, f"{name}[*]"
 
 
 # ---- what Cargo compiles a file into

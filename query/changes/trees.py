@@ -72,12 +72,13 @@ def _described(indexes: Sequence[Index], paths: Collection[str]) -> dict[str, tu
 
 def _module_beside(index: Index, path: str) -> str:
     folder, _, name = path.rpartition("/")
-    if not name.endswith(".py"):
+    record = record_of(language(path))
+    if not name.endswith(".py") and not record.named_by_package:
         return ""
-    stem = name.removesuffix(".py")
+    stem = name.rpartition(".")[0]
     for other, module in modules(index, folder, _MOST_NEIGHBOURS):
         there, _, its_name = other.rpartition("/")
-        if there == folder and module:
+        if there == folder and module and language(other) == language(path):
             package = module if its_name == "__init__.py" else module.rpartition(".")[0]
             return package if stem == "__init__" else f"{package}.{stem}" if package else stem
     return stem

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from indexer.languages import JAVASCRIPT, TYPESCRIPT
+from indexer.languages import JAVASCRIPT, TYPESCRIPT, record_of
+from indexer.model import CALLABLE_KINDS
 from query.answers.envelope import SymbolRecord
 from query.facts.hierarchy import supertypes
 from query.facts.index import Index
@@ -13,6 +14,12 @@ from query.facts.symbols import CARD, TYPES, Symbol, symbols_by_id, to_symbol
 _OPERATOR = re.compile(r"(?:^|[.:])(operator(?:\W.*|\s+(?:new|delete|co_await)\b.*))\Z", re.DOTALL)
 _COMPUTED = re.compile(r"(?:^|[.:#])(\[[A-Za-z_$][\w$.]*\])(?:\(\))?\Z")
 _ARGUMENTS = re.compile(r"<[^<>]*>|\[[^\[\]]*\]")
+_OF_TYPE = re.compile(r"(?<=\w)[#$](?=\w)")
+"""`Type#member` of documentation, `Outer$Inner` of class files."""
+
+_TYPES = re.compile(r"\([^()]*\)\Z")
+_MADE = re.compile(r"(?:new\s+)?([\w.]*?(\w+))(?:(?:::|\.)(?:new|<init>))?\Z")
+_CALLED = frozenset(kind.label for kind in CALLABLE_KINDS)
 _MOST_PARTS = 50
 """Of a name whose owner is looked for, one part after the other; no name of a program has as many."""
 
@@ -42,14 +49,20 @@ def last_of(name: str) -> str:
 
 def named(index: Index, name: str) -> list[Symbol]:
     """All symbols that a bare or dotted name fits, workspace before dependencies, inherited members last."""
-    forms = [(form, last_of(form)) for form in (name.replace(":", ".").strip(".").removesuffix("()"), dotted(name))]
+    plain = (*(_made(name) if name.endswith("<init>") else ()), name.replace(":", ".").strip(".").removesuffix("()"), dotted(name))
+    forms = [(form, last_of(form)) for form in plain]
+    forms += [(name, name), *((form, last_of(form)) for form in _made(name))]  # a shell function may be called `log::info`
     found: list[Symbol] = []
-    for form, last in dict.fromkeys([*forms, (name, name)]):  # the name as it is: a shell function may be called `log::info`
+    for form, last in dict.fromkeys([*forms, *((form, last_of(form)) for form in _as_documented(name))]):
         fitting = symbols_called(index, form, last) if last else []
+        if (form, last) not in forms:
+            fitting = [symbol for symbol in fitting if record_of(symbol.record.symbol.partition(" ")[0]).named_by_package]
         own = [symbol for symbol in fitting if not symbol.record.external]
         own = [symbol for symbol in own if not symbol.is_local] or own  # what stands inside a function is meant only if nothing else is
         if own:
             exact = [symbol for symbol in own if symbol.record.qualified_name == form]
+            if _TYPES.search(name):
+                own = [symbol for symbol in own if symbol.record.kind in _CALLED] or own
             return exact if len(exact) == 1 and "." in form else _without_doubles(own)
         found = found or fitting
     form = dotted(name)
@@ -58,6 +71,19 @@ def named(index: Index, name: str) -> list[Symbol]:
     if inside or "." not in form:
         return inside or found or modules
     return _abridged(index, form) or _inherited(index, form) or found or modules
+
+
+def _made(name: str) -> list[str]:
+    """The constructor that `new Type`, `Type::new` and `Type.<init>` mean, as an index calls it: `Type.Type`; else the type."""
+    plain = _TYPES.sub("", name)
+    made = _MADE.fullmatch(plain) if plain.startswith("new ") or plain.endswith(("new", "<init>")) else None
+    return [f"{made[1]}.{made[2]}", made[1]] if made is not None and made[0] != made[1] else []
+
+
+def _as_documented(name: str) -> list[str]:
+    """`Type#member(String)` and `Outer$Inner.member` with dots, and without the types of parameters."""
+    plain = _OF_TYPE.sub(".", _TYPES.sub("", name))
+    return [plain] if plain != name else []
 
 
 def symbols_called(index: Index, form: str, last: str) -> list[Symbol]:
@@ -126,7 +152,7 @@ def _abridged(index: Index, form: str) -> list[Symbol]:
     last = last_of(form)
     rows = index.rows(
         f"""
-        SELECT {CARD}, d.module, d.package
+        SELECT {CARD}, d.module, d.language, d.package
         FROM symbol_name n JOIN symbol_card s ON s.sym_id = n.sym_id JOIN document d ON d.doc_id = s.doc_id
         WHERE n.lname = lower($last) AND n.name = $last AND NOT has_flag(s.flags, 'local', 'external')
         ORDER BY n.refs DESC, s.sym_id
@@ -134,9 +160,9 @@ def _abridged(index: Index, form: str) -> list[Symbol]:
         {"last": last},
     )
     fitting: list[Symbol] = []
-    for *card, module, package in rows:
+    for *card, module, language, package in rows:
         symbol = to_symbol(tuple(card))
-        chain = symbol.record.qualified_name.removeprefix(module + ".")
+        chain = symbol.record.qualified_name.removeprefix(record_of(language).holder(module) + ".")
         before = form.removesuffix("." + chain)
         if before == form:
             continue

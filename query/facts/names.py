@@ -3,6 +3,7 @@
     Flask                      bare name
     Flask.route  app.Flask.route  flask.app:Flask.route     dotted suffix of the qualified name
     geo::Shape::area  (*Router).Handle  Box<T>::get         the same as other languages write it
+    Element#append(String)  Outer$Inner  new Box  Box::new  Java's documentation, class files, constructors
     flask.Flask  pflag.FlagSet.Parse  crate::Shape          package, folders and file may be left out in part, containers not
     src/flask/app.py  app.py   the module in that file
     src/flask/app.py:81        what is defined on that line

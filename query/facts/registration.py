@@ -143,8 +143,10 @@ def _add_hooks(index: Index, ids: Collection[int], found: dict[int, Registered])
         return
     above = {sym_id: bases for sym_id in types if (bases := above_types(index).bases(sym_id))}
     docs = documents(index, {known[sym_id].doc_id for sym_id in members})
-    outside = {sym_id: super_id for sym_id, super_id, external in overridden(index, members) if external}
+    above_members = overridden(index, members)
+    outside = {sym_id: super_id for sym_id, super_id, external in above_members if external}
     names = scopes(index, outside.values())
+    managed = _managed(index, [(sym_id, sym_id) for sym_id in members] + [row[:2] for row in above_members if not row[2]])
     for sym_id in members:
         scope, container = known[sym_id], known[sym_id].container
         if container not in types:
@@ -160,10 +162,34 @@ def _add_hooks(index: Index, ids: Collection[int], found: dict[int, Registered])
             found[sym_id] = Registered(
                 f"its base '{base}' outside the workspace {verb} '{scope.name}'", document.path, -1, is_certain, base
             )
+        elif sym_id in managed:
+            words = f"the library finds '{managed[sym_id]}' by its name, and calls what it asks for"
+            found[sym_id] = Registered(words, document.path, -1, is_certain=True)
         elif sym_id in outside and not (_is_special(scope.name) or record_of(document.language).operates(scope.name)):
             base = names[outside[sym_id]].name
             words = f"it overrides '{base}' of a base outside the workspace, which may call it"
             found[sym_id] = Registered(words, document.path, -1, is_certain=True)
+
+
+def _managed(index: Index, pairs: Collection[tuple[int, int]]) -> dict[int, str]:
+    """By member the name of a type of the workspace that asks for it, and that a library finds by its name.
+
+    Args:
+        pairs: a member, and itself or one that it overrides.
+    """
+    asked = scopes(index, {super_id for _, super_id in pairs})
+    languages = {
+        doc_id: document.language for doc_id, document in documents(index, {asked[super_id].doc_id for _, super_id in pairs}).items()
+    }
+    pairs = [pair for pair in pairs if record_of(languages[asked[pair[1]].doc_id]).hooks.types]
+    holders = scopes(index, {container for _, super_id in pairs if (container := asked[super_id].container) is not None})
+    found: dict[int, str] = {}
+    for sym_id, super_id in pairs:
+        scope = asked[super_id]
+        name = holders[scope.container].name if scope.container is not None else ""
+        if any(fnmatchcase(name, pattern) for pattern in record_of(languages[scope.doc_id]).hooks.types):
+            found.setdefault(sym_id, name)
+    return found
 
 
 def _may_be_asked_for(index: Index, sym_id: int, name: str, container: int, hooks: Hooks) -> bool:

@@ -80,11 +80,10 @@ def fixtures_by_name(index: Index) -> frozenset[int]:
 
 
 def names_of_own_tests(index: Index, classes: Collection[int]) -> set[tuple[int, str]]:
-    """(class, name) of members of these classes that are named as tests."""
+    """(class, name) of members of these classes."""
     rows = index.rows(
         """
         SELECT s.container_id, s.name FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN symbol s ON s.container_id = u.id
-        WHERE starts_with(s.name, 'test')
         """,
         {"ids": sorted(classes)},
     ) if classes else []  # fmt: skip
@@ -106,6 +105,29 @@ def tests_of_classes_below(index: Index, ids: Collection[int]) -> list[tuple[int
         """,
         {"ids": sorted(ids)},
     )
+
+
+# ---- Java
+
+
+class TestMember(NamedTuple):
+    """A method or a type in a file of tests."""
+
+    __test__ = False
+
+    sym_id: int
+    is_type: bool
+
+
+def java_test_members(index: Index) -> list[TestMember]:
+    """By number; types of the workspace that stand for annotations may lie in any file."""
+    sql = """
+        SELECT s.sym_id, is_type(s.kind) FROM symbol s JOIN document d USING (doc_id)
+        WHERE language_has(d.language, 'runner', 'junit') AND d.status <> 'external' AND NOT has_flag(s.flags, 'local')
+          AND (d.is_test AND (is_kind(s.kind, 'method') OR is_type(s.kind)) OR is_kind(s.kind, 'interface'))
+        ORDER BY s.sym_id
+    """
+    return [TestMember(*row) for row in index.rows(sql)]
 
 
 # ---- Go

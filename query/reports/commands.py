@@ -14,18 +14,22 @@ from pathlib import Path
 import msgspec
 
 from query.changes.review import AffectedTest
-from query.changes.selectors import below, cargo_target, nearest
+from query.changes.selectors import JUNIT, below, cargo_target, gradle_words, nearest, surefire_words
 
 MOST_CHARS = 100_000
 """Longer command lines name files in place of tests: a shell takes 128 kB per word and 2 MB in all."""
 
 _JAVASCRIPT = (".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".vue", ".svelte")
+_GRADLE = ("build.gradle", "build.gradle.kts")
 _GO_RUN = re.compile(r"(Test|Example|Fuzz)\w*(/Test\w*)?\Z")
 _CARGO_RUN = re.compile(r"[^\W\d]\w*(::[^\W\d]\w*)*")
 
 
 class Command(msgspec.Struct, kw_only=True):
-    """One command line and how many of the tests it runs; `runner` pytest, go, cargo or vitest. Whole files if it would be too long."""
+    """One command line and how many of the tests it runs; whole files if it would be too long.
+
+    `runner`: pytest, go, cargo, maven, gradle or vitest.
+    """
 
     runner: str
     line: str
@@ -33,11 +37,11 @@ class Command(msgspec.Struct, kw_only=True):
 
 
 def commands(tests: Sequence[AffectedTest], root: Path, *, most_chars: int = MOST_CHARS) -> list[Command]:
-    """One command for pytest; for Go one for each package, for Rust and JavaScript one for each crate or package.
+    """One command for pytest; for Go one for each package, for Rust, Java and JavaScript one for each crate, module or package.
 
     Tests of languages without a runner of ours are in no command.
     """
-    made = [*_pytest(tests, most_chars), *_go(tests, root), *_cargo(tests, root), *_vitest(tests, root)]
+    made = [*_pytest(tests, most_chars), *_go(tests, root), *_cargo(tests, root), *_java(tests, root), *_vitest(tests, root)]
     return [item for item in made if item.tests]
 
 
@@ -110,6 +114,30 @@ def _cargo(tests: Sequence[AffectedTest], root: Path) -> list[Command]:
         )
         for (crate, target, cases), names in sorted(by_target.items())
     ]  # fmt: skip
+
+
+def _java(tests: Sequence[AffectedTest], root: Path) -> list[Command]:
+    """One command for each module of Maven, or project of Gradle; what a module needs of others is built with it."""
+    by_module: dict[tuple[str, bool], dict[str, None]] = {}
+    for test in tests:
+        if test.runner == "junit" and JUNIT.fullmatch(test.selector):
+            folder = os.path.dirname(test.path)
+            nearest_of = {nearest(root, folder, marker): marker for marker in _GRADLE}
+            gradle = max(nearest_of, key=len)
+            maven = nearest(root, folder, "pom.xml")
+            is_gradle = not (root / maven / "pom.xml").is_file() or (
+                len(gradle) > len(maven) and (root / gradle / nearest_of[gradle]).is_file()
+            )
+            by_module.setdefault((gradle if is_gradle else maven, is_gradle), {})[test.selector] = None
+    made: list[Command] = []
+    for (module, is_gradle), names in sorted(by_module.items()):
+        if is_gradle:
+            start = ["./gradlew" if (root / "gradlew").is_file() else "gradle", *(["-p", module] if module else []), "test"]
+            made.append(Command(runner="gradle", line=_line(*start, *gradle_words(list(names))), tests=len(names)))
+        else:
+            inside = ["-pl", module, "-am"] if module and (root / "pom.xml").is_file() else ["-f", module] if module else []
+            made.append(Command(runner="maven", line=_line("mvn", *inside, "test", *surefire_words(list(names))), tests=len(names)))
+    return made
 
 
 def _vitest(tests: Sequence[AffectedTest], root: Path) -> list[Command]:

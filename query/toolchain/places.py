@@ -29,6 +29,7 @@ class Places:
         self._columns = columns
         self._line = lru_cache(maxsize=4096)(self._read_line)
         self._path = lru_cache(maxsize=4096)(self._find)
+        self._found = lru_cache(maxsize=4096)(self._look)
 
     def path(self, text: str) -> str:
         """Relative with `/`; absolute where it lies outside; as it was printed where there is no such file."""
@@ -38,6 +39,10 @@ class Places:
         """Whether it names a file of the workspace."""
         path = self.path(text)
         return not os.path.isabs(path) and os.path.isfile(os.path.join(self._root, path))
+
+    def found(self, pattern: str) -> str:
+        """The first file of the workspace that a pattern of the tool's folder fits; empty where there is none."""
+        return self._found(pattern)
 
     def col(self, path: str, line: int, col: int) -> int:
         """A 1-based column of the tool's kind, in a file as `path` gave it."""
@@ -61,6 +66,12 @@ class Places:
                 inside = os.path.relpath(place, self._root)
                 return place if inside.split(os.sep, 1)[0] == os.pardir else inside.replace(os.sep, "/")
         return text.replace(os.sep, "/")
+
+    def _look(self, pattern: str) -> str:
+        for found in sorted(self._folders[0].glob(pattern)):
+            if self.inside(str(found)):
+                return self.path(str(found))
+        return ""
 
     def _read_line(self, path: str, line: int) -> bytes | None:
         try:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+from query.toolchain import java_places
 from query.toolchain.diagnostics import plain, read_problems
 from query.toolchain.model import Counts, Results
 from query.toolchain.places import Places
@@ -36,8 +37,8 @@ def read_results(reads: str, lines: Callable[[], Iterator[str]], reports: Sequen
     Args:
         reads: as in the table. lines: of stdout, then of stderr, from their beginning. reports: files that the tool has written.
     """
-    if reads == "junit":
-        return _junit(reports, places)
+    if reads in ("junit", "surefire"):
+        return _junit(reports, places, of_java=reads == "surefire")
     if reads == "jest":
         return _jest(reports, places)
     if reads == "go":
@@ -54,7 +55,7 @@ def read_results(reads: str, lines: Callable[[], Iterator[str]], reports: Sequen
 # ---- JUnit XML: pytest, node, ctest, Maven, Gradle, Swift
 
 
-def _junit(reports: Sequence[Path], places: Places) -> Results:
+def _junit(reports: Sequence[Path], places: Places, *, of_java: bool) -> Results:
     found = Results(counts=Counts())
     for report in reports[:_MAX_REPORTS]:
         try:
@@ -65,7 +66,7 @@ def _junit(reports: Sequence[Path], places: Places) -> Results:
             found.unread = f"the report '{report.name}' cannot be read: {error}"
             continue
         for case in root.iter("testcase"):
-            _junit_case(case, found, places)
+            _junit_case(case, found, places, of_java=of_java)
     if not reports:
         found.counts, found.unread = None, "the tool has written no report"
     elif found.unread:
@@ -73,7 +74,7 @@ def _junit(reports: Sequence[Path], places: Places) -> Results:
     return found
 
 
-def _junit_case(case: ElementTree.Element, found: Results, places: Places) -> None:
+def _junit_case(case: ElementTree.Element, found: Results, places: Places, *, of_java: bool) -> None:
     counts = found.counts or Counts()
     failed = case.find("failure")
     failed = case.find("error") if failed is None else failed
@@ -84,6 +85,13 @@ def _junit_case(case: ElementTree.Element, found: Results, places: Places) -> No
         return
     counts.failed += 1
     text = "\n".join(dict.fromkeys(filter(None, (failed.get("message"), failed.text or case.findtext("system-out")))))
+    if of_java:
+        if len(found.failures) < _MAX_FAILURES:
+            of_class = case.get("classname", "")
+            found.failures.append(
+                failure(java_places.selector(of_class, case.get("name", "")), text, java_places.where(text, of_class, places))
+            )
+        return
     file, line = case.get("file", ""), case.get("line", "")
     # pytest counts a test's line from 0; no other writer gives one
     own = (places.path(file), int(line) + 1, 0) if line.isdigit() and len(line) < 10 else (places.path(file) if file else "", 0, 0)

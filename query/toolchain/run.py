@@ -204,7 +204,7 @@ def _read(entry: Toolchain, done: Sequence[Finished], steps: int, report: Path, 
         return Results(problems=list(read_problems("any", printed(), places)), unread="what the tests need could not be built")
     reports = _reports(entry, report, began_ns, project)
     found = read_results(entry.reads, printed, reports, places)
-    if not reports and entry.reads in ("junit", "jest"):
+    if not reports and entry.reads in ("junit", "surefire", "jest"):
         found.problems = list(read_problems("any", printed(), places))
     return found
 

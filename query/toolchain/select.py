@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from indexer.errors import UsageError
+from query.changes.selectors import JUNIT, gradle_words, surefire_words
 from query.toolchain.table import Toolchain
 
 _GO = re.compile(r"(?:Test|Example|Fuzz)\w*(?:/[^|()\[\]\s]{1,500})?")
@@ -31,6 +32,11 @@ def select_words(entry: Toolchain, selectors: Sequence[str], roots: Sequence[Pat
             if not _CARGO.fullmatch(item):
                 raise UsageError(f"'{item}' names no test of cargo; expected is a path like geo::tests::adds")
         return ["--", "--exact", *selectors]
+    if entry.select in ("maven", "gradle"):
+        for item in selectors:
+            if not JUNIT.fullmatch(item):
+                raise UsageError(f"'{item}' names no test of Java; expected is shop.ItemTest#works, shop.ItemTest$Inner#works or a class")
+        return surefire_words(selectors) if entry.select == "maven" else gradle_words(selectors)
     if entry.select in ("pytest", "path"):
         return [_path(item, roots, folder, node=entry.select == "pytest") for item in selectors]
     raise UsageError(f"{entry.name} runs no single tests here; leave out selectors")

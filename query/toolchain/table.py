@@ -11,7 +11,7 @@ import msgspec
 TABLE = Path(__file__).with_name("toolchains.toml")
 
 Kind = Literal["build", "test"]
-Select = Literal["", "pytest", "go", "cargo", "path"]
+Select = Literal["", "pytest", "go", "cargo", "maven", "gradle", "path"]
 
 
 class Toolchain(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -21,7 +21,7 @@ class Toolchain(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     kind: Kind
     languages: list[str]
     steps: list[list[str]]
-    reads: Literal["go", "cargo", "tsc", "gcc", "pyright", "lines", "maven", "any", "jest", "junit", "summary"]
+    reads: Literal["go", "cargo", "tsc", "gcc", "pyright", "lines", "maven", "any", "jest", "junit", "surefire", "summary"]
     columns: Literal["bytes", "utf16", "characters"]
     missing: str
     tried: str

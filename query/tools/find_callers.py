@@ -25,7 +25,7 @@ from query.facts.index import Index
 from query.facts.names import callable_of, unambiguous
 from query.facts.parameters import Live, Named
 from query.facts.sources import Sources
-from query.facts.symbols import Symbol, symbols_by_id
+from query.facts.symbols import TYPES, Symbol, symbols_by_id
 from query.facts.value_uses import value_uses
 from query.surface.registry import tool
 
@@ -44,6 +44,7 @@ VALUE = "value"
 MAX_NODES = 5_000
 
 _AS_VALUE = -1
+_CALLED = ("function", "method", "constructor", *TYPES)
 """In place of the number of an evidence: `VALUE`."""
 
 IN_WORDS = {
@@ -204,7 +205,7 @@ def _live(workspace: Workspace, ask: FindCallers) -> Answer[list[Edge]]:
 def TOOL(context: Context, ask: FindCallers) -> Answer[list[Edge]]:
     """Callers and callees of a symbol with every call site, to any depth."""
     index = context.index
-    symbol = ask.resolve(index)
+    symbol = ask.resolve(index, _CALLED)
     if ask.direction == "incoming":
         symbol = callable_of(index, symbol)
     selection = Selection(evidence=_evidence(ask.evidence), tests=ask.tests, external=ask.external, dispatch=ask.dispatch)

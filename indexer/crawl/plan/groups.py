@@ -26,6 +26,7 @@ from indexer.crawl.plan.companions import guessed_folders
 from indexer.crawl.plan.scip_files import readable_of, servers_of
 from indexer.crawl.units import PlannedDocument
 from indexer.errors import ServerMissing
+from indexer.jvm.declared import declared_package
 from indexer.jvm.fetched import class_path, projects_folder
 from indexer.languages import GO, JAVA, PYTHON, RUST, record_of
 from indexer.model import Skipped, SkipReason, Trust
@@ -354,7 +355,7 @@ def _plain_group(work: Assignment) -> Group:
                 folder.path, language, [path.removeprefix(folder.prefix) for path in inside], folder.name if folder.prefix else ""
             )
             own |= {folder.prefix + path: owner for path, owner in found.items()}
-    named = [_described(item, _module_name(item.path), *own[item.path][:1], config, own[item.path][1]) for item in documents]
+    named = [_described(item, _module_name(work.root, item), *own[item.path][:1], config, own[item.path][1]) for item in documents]
     ingredients = [packages.ingredients_digest(root, paths), work.settings_text()]
     look = work.look
     told: Sequence[Overlay] = ()
@@ -429,10 +430,12 @@ def _in_folder(path: str, folder: Folder, folders: Sequence[Folder]) -> bool:
     return not any(path.startswith(other.prefix) for other in folders[1:])
 
 
-def _module_name(path: str) -> str:
-    """Dotted name by place: `src.internal.Observable` of `src/internal/Observable.ts`."""
-    stem = path.removeprefix("../").rsplit(".", 1)[0] if "." in path.rpartition("/")[2][1:] else path.removeprefix("../")
-    return stem.replace("/", ".")
+def _module_name(root: Path, document: PlannedDocument) -> str:
+    """Dotted name by place: `src.internal.Observable` of `src/internal/Observable.ts`; where files say their package, below that."""
+    path = document.path.removeprefix("../")
+    stem = path.rsplit(".", 1)[0] if "." in path.rpartition("/")[2][1:] else path
+    package = declared_package(root / document.path) if record_of(document.language).named_by_package else ""
+    return f"{package}.{stem.rpartition('/')[2]}" if package else stem.replace("/", ".")
 
 
 def _described(document: PlannedDocument, module: str, package: tuple[str, str, str], config: Config, place: str = "") -> PlannedDocument:

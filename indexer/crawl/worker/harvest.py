@@ -176,7 +176,8 @@ def add_symbols(facts: DocumentFacts, syntax: Syntax, hovers: Mapping[int, str],
             identity, dotted = prefix, module
         else:
             outer = identities[symbol.container] + "".join(f"{monikers.escape(name)}#" for name in symbol.qualifier)
-            dotted = ".".join((qualified[symbol.container], *symbol.qualifier, symbol.name))
+            above = qualified[symbol.container] if symbol.container else record_of(facts.header["language"]).holder(module)
+            dotted = ".".join((*([above] if above else ()), *symbol.qualifier, symbol.name))
             is_inside = outer.startswith("local ")
             if is_inside or (SymbolFlag.LOCAL in symbol.flags and SymbolFlag.PARAMETER not in symbol.flags):
                 identity = monikers.local(path, outer, monikers.descriptor(symbol.name, symbol.kind, symbol.flags))

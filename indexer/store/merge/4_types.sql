@@ -1,7 +1,18 @@
 -- Types and their supertypes.
 -- Takes: document, symbol; raw_occ, sym_of, target_sym; type_finder and language_rule (what languages say); facts_supertypes.
 -- Makes: type_edge (the next stage leads the edges to symbols that turn out to be none elsewhere). For later stages: ancestor, with the
--- number of steps to it; made_base, implementing.
+-- number of steps to it; made_base, implementing, outside_member.
+
+-- Members of types outside that a type overrides or implements, by its own or by one that it gets from above: a server tells them beside the
+-- types.
+-- Needs: facts_supertypes. Else: type_id INTEGER, sym_id INTEGER
+CREATE TEMP TABLE outside_member AS
+SELECT DISTINCT m.sym_id AS type_id, t.sym_id
+FROM facts_supertypes x
+JOIN sym_of m ON m.doc_id = x.doc_id AND m.ordinal = x.symbol
+JOIN target_sym t ON t.doc_id = x.doc_id AND t.ordinal = x.target
+JOIN symbol there ON there.sym_id = t.sym_id AND is_kind(there.kind, 'method') AND has_flag(there.flags, 'external')
+WHERE is_evidence(x.evidence, 'type_hierarchy');
 
 -- Needs: facts_supertypes. Else: sub_id INTEGER, super_id INTEGER, *supertypes - symbol - target - own
 CREATE TABLE type_edge AS
@@ -14,6 +25,7 @@ LEFT JOIN sym_of own ON own.doc_id = x.doc_id AND own.ordinal = x.own AND x.own 
 LEFT JOIN symbol there ON there.sym_id = t.sym_id
 LEFT JOIN document beyond ON beyond.doc_id = there.doc_id
 WHERE coalesce(t.sym_id, own.sym_id) IS NOT NULL AND coalesce(t.sym_id, own.sym_id) <> m.sym_id
+  AND (m.sym_id, coalesce(t.sym_id, own.sym_id)) NOT IN (SELECT type_id, sym_id FROM outside_member)
   -- where no type names its interfaces, one that a package keeps to itself is implemented by chance only, but for those of the language
   AND NOT (is_evidence(x.evidence, 'type_hierarchy') AND beyond.status = 'external' AND language_has(beyond.language, 'satisfies', 'unsaid')
            AND NOT has_flag(there.flags, 'exported')

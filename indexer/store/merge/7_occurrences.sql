@@ -1,5 +1,5 @@
 -- What identifiers mean, by document and by symbol, with what was found by following values.
--- Takes: symbol, type_edge; ancestor, made_base, implementing, final_occ, around_of; facts_unwritten; flow_meaning, flow_property, flow_stop and flow_base (what `indexer.store.flow` found).
+-- Takes: symbol, type_edge; ancestor, made_base, implementing, outside_member, final_occ, around_of; facts_unwritten; flow_meaning, flow_property, flow_stop and flow_base (what `indexer.store.flow` found).
 -- Makes: occ (by document), refs (by symbol), unresolved_name, unresolved_call, unresolved_base, override, type_edge_rev, flow_gap. Adds to
 -- final_occ, symbol and symbol_key. For the next stages: open_occ, above_member.
 
@@ -105,6 +105,17 @@ DELETE FROM above_member WHERE sub_id IN (
 );
 -- Needs: implemented.
 INSERT INTO above_member SELECT sub_id, super_id FROM implemented;
+
+-- Needs: outside_member.
+INSERT INTO above_member
+SELECT DISTINCT m.sym_id, o.sym_id
+FROM (
+    SELECT type_id, type_id AS holder_id, sym_id FROM outside_member
+    UNION SELECT o.type_id, a.super_id, o.sym_id FROM outside_member o JOIN ancestor a ON a.sub_id = o.type_id
+) o
+JOIN symbol b ON b.sym_id = o.sym_id
+JOIN named_member m ON m.container_id = o.holder_id AND m.name = b.name AND m.is_callable AND NOT m.is_outside
+ANTI JOIN above_member known ON known.sub_id = m.sym_id AND known.super_id = o.sym_id;
 
 -- What a type is derived from, in the order of the text, where the types above are searched in one line: of types with several bases alone.
 -- Needs: type_edge. Else: sub_id INTEGER, super_id INTEGER, place INTEGER

@@ -15,6 +15,7 @@ from query.facts.documents import held_now
 from query.facts.families import languages_of
 from query.facts.gaps.uses import Uses
 from query.facts.index import Index
+from query.facts.registration import above_types
 from query.facts.scopes import scopes
 from query.facts.symbols import TYPES, Symbol, symbols_by_id
 
@@ -79,6 +80,11 @@ def _constructed(index: Index, symbol: Symbol, around: Symbol) -> Iterator[tuple
     if around.record.kind == SymbolKind.ENUM.label:
         yield "nameless_calls", f"each constant of '{around.record.name}' runs its constructor", [around.record.path]
         return
+    above = above_types(index).bases(around.sym_id)
+    last = {base.rpartition(".")[2] for base in above if "." not in base}
+    for bases in record_of(languages_of(index).get(around.record.path, "")).hooks.constructed:
+        if all(base in above or base.rpartition(".")[2] in last for base in bases):
+            yield "nameless_calls", f"'{around.record.name}' is made by the library, as '{bases[-1]}' says of it", [around.record.path]
     below = [path for (path,) in index.rows(_BELOW, [around.sym_id])]
     if below and not index.rows(_PARAMETERS, [symbol.sym_id]):
         yield "nameless_calls", f"constructors of classes below '{around.record.name}' run this one without a word", below

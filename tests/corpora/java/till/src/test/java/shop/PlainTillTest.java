@@ -1,0 +1,7 @@
+package shop;
+
+public class PlainTillTest extends TillBase {
+    Till till() {
+        return new Till();
+    }
+}
