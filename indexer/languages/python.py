@@ -132,6 +132,7 @@ PYTHON = Language(
     is_compiled=False,
     texts=("template",),
     looks_up_names=True,
+    looks_up_by=frozenset({"getattr", "setattr", "hasattr", "delattr", "attrgetter", "methodcaller"}),
     satisfies="protocol",
     fields_by_assignment=True,
     binds_late=True,

@@ -167,6 +167,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
         generator or a linker, the "script" of a build, "commands" of a shell, the markup of a "component", a "template" in a string.
     calls_c: a regex over a source that has in it what another language defines by names of C, NAME for the name; empty: it has none.
     looks_up_names: code finds members and modules by strings, as `getattr` does.
+    looks_up_by: functions of its library that find a member by the name which a value is.
     is_compiled: a use that does not fit its declaration is an error before anything runs.
 
     Types:
@@ -282,6 +283,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     texts: tuple[Literal["assembler", "comments", "script", "commands", "component", "template"], ...] = ()
     calls_c: str = ""
     looks_up_names: bool = False
+    looks_up_by: frozenset[str] = frozenset()
     is_compiled: bool = True
 
     satisfies: Satisfies = ""
