@@ -38,6 +38,7 @@ from query.facts.gaps import (
     shapes,
     shell_words,
     strings,
+    unions,
     unread,
     unsaid,
 )
@@ -69,6 +70,7 @@ _CONDITIONS: tuple[Callable[[Index, Uses], list[Reason]], ...] = (
     nameless.reasons,
     registration.reasons,
     shapes.reasons,
+    unions.reasons,
     declarations.reasons,
     strings.reasons,
     carried_names.reasons,

@@ -16,17 +16,17 @@ from query.answers.envelope import Reason
 from query.answers.paths import listed, of_paths
 from query.facts.documents import held_now, paths_of_language
 from query.facts.families import family_of, languages_of
+from query.facts.freshness import Drift
 from query.facts.gaps.uses import Uses
 from query.facts.index import Index
+from query.facts.quotes import quoting
 from query.facts.scopes import Scopes, scopes
 from query.facts.sources import Sources
 from query.facts.symbols import Symbol, symbols_by_id
 
 CODE = "string_carried"
 
-_NAMED = {
-    kind.label for kind in (*CALLABLE_KINDS - {SymbolKind.CONSTRUCTOR}, *TYPE_KINDS, SymbolKind.FIELD, SymbolKind.PROPERTY)
-}
+_NAMED = {kind.label for kind in (*CALLABLE_KINDS - {SymbolKind.CONSTRUCTOR}, *TYPE_KINDS, SymbolKind.FIELD, SymbolKind.PROPERTY)}
 _FAR = 3
 """Calls between the string and the lookup."""
 _MOST = 400
@@ -55,7 +55,7 @@ def reasons(index: Index, uses: Uses) -> list[Reason]:
     """One for each name."""
     found: list[Reason] = []
     for symbol in uses.symbols:
-        places = [place for place in _places(index, symbol, uses.scope.text) if uses.scope.is_asked(place[0])]
+        places = [place for place in _places(index, symbol, uses.scope.text, uses.drift) if uses.scope.is_asked(place[0])]
         if places:
             where = listed([f"{path}:{line + 1}" for path, line in places])
             detail = f"a string is '{symbol.record.name}', and what is given it looks up names: {where}; look there"
@@ -63,7 +63,7 @@ def reasons(index: Index, uses: Uses) -> list[Reason]:
     return found
 
 
-def concerned(index: Index, ids: Collection[int]) -> set[int]:
+def concerned(index: Index, ids: Collection[int], drift: Drift) -> set[int]:
     """Those of many symbols that such a string may name."""
     if not any(record_of(language).looks_up_by for language in set(languages_of(index).values())):
         return set()
@@ -71,13 +71,17 @@ def concerned(index: Index, ids: Collection[int]) -> set[int]:
     def read(path: str) -> bytes | None:
         return held_now(index, path)
 
-    return {sym_id for sym_id, symbol in symbols_by_id(index, sorted(ids)).items() if next(_places(index, symbol, read), None) is not None}
+    known = symbols_by_id(index, sorted(ids))
+    return {sym_id for sym_id, symbol in known.items() if next(_places(index, symbol, read, drift), None) is not None}
 
 
-def _places(index: Index, symbol: Symbol, read: Callable[[str], bytes | None]) -> Iterator[tuple[str, int]]:
+def _places(index: Index, symbol: Symbol, read: Callable[[str], bytes | None], drift: Drift) -> Iterator[tuple[str, int]]:
     """Path and line, 0-based."""
     family = family_of(index, symbol.record.path)
     if not family or symbol.is_local or symbol.record.external or symbol.record.kind not in _NAMED:
+        return
+    finds_all = any(record_of(language).looks_up_names for language in family)
+    if not finds_all and not _is_of_type(index, symbol):
         return
     callees: frozenset[bytes] = index.keep(f"who looks up names it is given {family}", lambda: _lookers(index, family))
     if not callees:
@@ -85,13 +89,19 @@ def _places(index: Index, symbol: Symbol, read: Callable[[str], bytes | None]) -
     name = symbol.record.name.encode("utf-8", "surrogatepass")
     if not re.fullmatch(rb"[A-Za-z_$][\w$]*", name):
         return
-    for path in (path for language in family for path in paths_of_language(index, language)):
+    paths = index.keep(f"documents of {family}", lambda: [path for language in family for path in paths_of_language(index, language)])
+    for path in quoting(index, drift, read, name, paths, " ".join(family)):
         text = read(path)
         if text is None or name not in text:
             continue
-        for match in re.finditer(rb"(?<![\w'\"])['\"`]" + re.escape(name) + rb"['\"`](?!\s*[:=])", text):
+        for match in re.finditer(rb"(?<![\w'\"])['\"]" + re.escape(name) + rb"['\"](?!\s*[:=])", text):
             if any(callee in callees for callee in _called_around(text, match.start())):
                 yield path, text.count(b"\n", 0, match.start())
+
+
+def _is_of_type(index: Index, symbol: Symbol) -> bool:
+    container = scopes(index, [symbol.sym_id])[symbol.sym_id].container
+    return container is not None and scopes(index, [container])[container].kind in TYPE_KINDS
 
 
 def _called_around(text: bytes, at: int) -> Iterator[bytes]:
