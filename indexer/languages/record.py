@@ -135,6 +135,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     lookups: calls that take names as strings.
 
     calls_strings: a string is called as a function of its name.
+    types_in_text: no server tells what stands above a type; its head does.
     leaves_unsaid: constructors run others without a word, tools write accessors of fields, classes without a name have members.
     read_as_properties: endings of files of other languages that read `getName` as `name`.
     reads_by_getters: a template's `x.name` calls `getName`, `isName` or `hasName`.
@@ -253,6 +254,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     lookups: tuple[Lookup, ...] = ()
 
     calls_strings: bool = False
+    types_in_text: bool = False
     leaves_unsaid: bool = False
     read_as_properties: tuple[str, ...] = ()
     reads_by_getters: bool = False
