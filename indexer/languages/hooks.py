@@ -132,6 +132,7 @@ PYTHON_HOOKS = Hooks(
         ("*/management/commands/*.py", ("Command",)),
         ("*/migrations/*.py", ("Migration",)),
         ("*conftest.py", ("pytest_*", "collect_ignore*")),
+        ("*", ("pytest_*",)),  # of plugins
         ("*docs/conf.py", ("setup",)),
         ("*doc/conf.py", ("setup",)),
         ("*docs/source/conf.py", ("setup",)),

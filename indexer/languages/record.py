@@ -184,6 +184,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     looks_at_modules: calls that ask a module for its text or its names, or replace a member of it for a test: none calls what it defines.
     hands_objects_to: functions and types of the language's library that call members of what they are given by names that stand elsewhere,
         and a regex that the text beside has to have (empty: none); where there is none, no library finds members by their names.
+    asked_of_objects: members that functions of the language's own library call of what they are given, whatever its type: `write`.
     keeps_no_object: names of functions of libraries that call no member of what they are given, beside those that the language runs.
     binds_late: a member is looked up by its name when the program runs: a field or a type that a subtype sets anew stands in for it.
     type_finders: functions outside that give any type by its name, by qualified name.
@@ -298,6 +299,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     modules_are_values: bool = False
     looks_at_modules: frozenset[str] = frozenset()
     hands_objects_to: tuple[tuple[str, str], ...] = ()
+    asked_of_objects: frozenset[str] = frozenset()
     keeps_no_object: frozenset[str] = frozenset()
     binds_late: bool = False
     interfaces_alone_dispatch: bool = False

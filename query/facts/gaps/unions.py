@@ -19,7 +19,7 @@ from query.facts.gaps.uses import Uses
 from query.facts.index import Index
 from query.facts.scopes import scopes
 from query.facts.sources import Sources
-from query.facts.symbols import Symbol
+from query.facts.symbols import Symbol, symbols_by_id
 from query.facts.type_graph import below, related
 
 CODE = "union"
@@ -72,10 +72,11 @@ def reasons(index: Index, uses: Uses) -> list[Reason]:
     return [reason for symbol in uses.symbols for reason in _of(index, symbol, uses, shaped)] if shaped else []
 
 
-def concerned(index: Index, symbols: Collection[Symbol]) -> set[int]:
+def concerned(index: Index, ids: Collection[int]) -> set[int]:
     """Those of many symbols that a use of a union may mean."""
     shaped = [name for name in languages(index) if name in _SHAPED]
-    return {symbol.sym_id for symbol in symbols if _places(index, symbol, shaped)} if shaped else set()
+    known = symbols_by_id(index, sorted(ids)) if shaped else {}
+    return {sym_id for sym_id, symbol in known.items() if _places(index, symbol, shaped)}
 
 
 def _of(index: Index, symbol: Symbol, uses: Uses, shaped: Collection[str]) -> list[Reason]:
