@@ -160,9 +160,8 @@ def _handed_at(index: Index, sources: Sources, path: str, line: int, col: int, i
     above = "\n".join(part.decode("utf-8", "replace") for part in lines[max(0, line - 2) : line])
     before = f"{above}\n{text[: utf16_to_index(text, col)]}"[-_MOST_BEFORE:]
     given = _GIVEN.search(before)
-    if (given is not None and _is_library(index, path, lines, line, given["callee"], is_asked_for)) or (
-        is_asked_for and _SET_OUTSIDE.search(before)
-    ):
+    is_set_outside = is_asked_for and _SET_OUTSIDE.search(before) is not None
+    if is_set_outside or (given is not None and _is_library(index, path, lines, line, given["callee"], is_asked_for)):
         yield path, line
     elif kept := _KEPT.search(before) or _DECLARED.search(before):
         yield from _named(index, sources, path, kept["name"], line, line + _MOST_LINES, is_asked_for)
