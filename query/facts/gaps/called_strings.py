@@ -90,7 +90,9 @@ def _places(index: Index, symbol: Symbol, read: Callable[[str], bytes | None]) -
 def _made_in_namespace(index: Index, symbol: Symbol, path: str, text: bytes) -> Iterator[tuple[str, int]]:
     """A name that begins with the namespace of the type is put together."""
     own = _NAMESPACE.search(held_now(index, symbol.record.path) or b"")
-    for match in _WITHIN.finditer(text) if own is not None else ():
+    if own is None:
+        return
+    for match in _WITHIN.finditer(text):
         beginning = (match[1] or match[2]).replace(b"\\\\", b"\\").strip(b"\\")
         if own[1] == beginning or own[1].startswith(beginning + b"\\"):
             yield path, text.count(b"\n", 0, match.start())

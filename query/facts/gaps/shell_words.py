@@ -97,8 +97,8 @@ _LISTED = re.compile(
 def _listed(index: Index, name: str, read: Callable[[str], bytes | None]) -> Iterator[tuple[str, int]]:
     word = name.encode("utf-8", "surrogatepass")
     for path in _documents(index):
-        text = read(path)
-        for match in _LISTED.finditer(text) if text is not None and (b"compgen" in text or b" -F" in text or b" -f " in text) else ():
+        text = read(path) or b""
+        for match in _LISTED.finditer(text) if b"compgen" in text or b" -F" in text or b" -f " in text else ():
             fits = word == match["name"] if match["name"] else word.startswith(match["start"] or match["begin"] or b"")
             if fits and (match["name"] is None or text[: match.start()].rstrip(b' \t"').endswith((b"$(", b"`"))):
                 yield path, text.count(b"\n", 0, match.start())

@@ -108,8 +108,8 @@ def _strings(
     paths: list[str] = index.keep(f"documents of {language}", lambda: paths_of_language(index, language))
     exact = re.compile(rb"(?<![\w'\"])[\"']%b[\"']" % re.escape(word))
     for path in quoting(index, drift, read, word, paths, language):
-        text = read(path)
-        for match in exact.finditer(text) if text is not None and word in text else ():
+        text = read(path) or b""
+        for match in exact.finditer(text) if word in text else ():
             if everywhere or _is_argument(text, match.start(), match.end()):
                 yield path, text.count(b"\n", 0, match.start())
 

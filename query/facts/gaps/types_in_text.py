@@ -97,11 +97,12 @@ def _causes(index: Index, symbol: Symbol) -> Iterator[tuple[str, str, list[str]]
         return
     known = sorted(base for base in above if base in heads.defined)
     same = _members(index, [heads.spelled[base] for base in known], name, symbol.sym_id)
-    if same and (paths := [path for (path,) in index.rows(_USED, {"ids": same})]):
+    used = [str(row[0]) for row in index.rows(_USED, {"ids": same})] if same else []
+    if used:
         bases = sorted(
             {scopes(index, [container])[container].name for sym_id in same if (container := _container(index, sym_id)) is not None}
         )
-        yield "untold_dispatch", f"'{name}' stands in for that of {', '.join(bases)}: who calls that there may run it", paths
+        yield "untold_dispatch", f"'{name}' stands in for that of {', '.join(bases)}: who calls that there may run it", used
     rules = dict(record.hooks.bases)
     for base in sorted(above - heads.defined.keys()):
         calls = next((members for known_base, members in rules.items() if known_base.lower() == base), None)

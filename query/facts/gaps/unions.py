@@ -105,8 +105,7 @@ def _places(index: Index, symbol: Symbol, shaped: Collection[str]) -> dict[str, 
         return {}
     found: dict[str, int] = {}
     for _, container, path, number in rows:
-        is_type = container is not None and scopes(index, [container])[container].kind in TYPE_KINDS
-        if not is_type or _in_union(index, container):
+        if container is None or scopes(index, [container])[container].kind not in TYPE_KINDS or _in_union(index, container):
             found[path] = found.get(path, 0) + number
     return found
 
