@@ -4,7 +4,7 @@ What is kept of a file is a set of digests: `name` counts by itself; `module.nam
 in a doctest or in another project, and both count beside `^owner`, a word of that code, where the owner is the module or type that
 defines the name; `<name` stands in a script of a page, and counts for the languages that pages run; `#name` stands in the text of a macro,
 `#.name` there as a member; `!name` and `!owner.name` are told to an assembler, a linker or a generator, which see what no file may name;
-`=owner.name` is defined there (`indexer.linking`); `=name` is what markup gives a component, as its property.
+`=owner.name` is defined there (`indexer.linking`); `$name` is run by a shell; `=name` is what markup gives a component, as its property.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def words_of(path: str, content: bytes) -> tuple[int, ...]:
     if reads == "assembler":
         found |= linking.words_of_assembler(path, content)
     elif reads not in ("nothing", "examples", "expressions", "bindings"):
-        found |= linking.words_of_commands(content)
+        found |= linking.words_of_commands(content) | _said_to_shells(path, content)
     return _digests(found)
 
 
@@ -81,8 +81,39 @@ def words_of_texts(path: str, kinds: Collection[str], content: bytes) -> tuple[i
 
 
 def words_of_manifest(content: bytes) -> tuple[int, ...]:
-    """The same for a file whose dotted names are read: what its commands tell a linker."""
-    return _digests(linking.words_of_commands(content))
+    """The same for a file whose dotted names are read: what its commands tell a linker, or a shell."""
+    return _digests(linking.words_of_commands(content) | _said_to_shells("", content) | _beside_types(content))
+
+
+_TAKEN_IN = re.compile(rb"(?:^|[\s;&|(`\"'=])(?:\.|source)[ \t]+[\"']?[\w./~${}-]*[\w}]", re.MULTILINE)
+_RUN_THERE = re.compile(
+    rb"(?:^|[;&|(`{\"']|\b(?:then|do|else|if|while|until|time|sudo)[ \t]|\b(?:RUN|CMD|run:|script:|command:)[ \t]|^[ \t]*-[ \t])"
+    rb"[ \t@!-]*([A-Za-z_][\w.:-]*)(?=[\s;&|)`\"']|$)",
+    re.MULTILINE,
+)
+_SET_THERE = re.compile(rb"^[ \t]*(?:export[ \t]+)?[A-Za-z_]\w*=[\"']?([A-Za-z_][\w.:-]*)[\"']?[ \t]*$", re.MULTILINE)
+_SETS = re.compile(r"\.env(?:\..*)?|.*\.(?:env|envrc|conf|config|cfg|sh\.(?:in|dist|example))|\..*rc")
+
+
+def _said_to_shells(path: str, content: bytes) -> set[bytes]:
+    """Words that a shell runs in a text that takes in another one, and what variables of a file of settings are: `$name`."""
+    found: set[bytes] = set()
+    if _TAKEN_IN.search(content):
+        found |= {b"$" + word for word in _RUN_THERE.findall(content)}
+    if _SETS.fullmatch(path[path.rfind("/") + 1 :].lower()):
+        found |= {b"$" + word for word in _SET_THERE.findall(content)}
+    return found
+
+
+_NAMESPACED = re.compile(rb"(?<![\w\\])\\{0,2}((?:[A-Za-z_]\w*\\{1,2})+)([A-Za-z_]\w*)")
+
+
+def _beside_types(content: bytes) -> set[bytes]:
+    """Words of a file of settings that names types by the namespaces that they are in, as PHP does: each counts beside what defines it."""
+    found: set[bytes] = set()
+    for above, name in _NAMESPACED.findall(content) if b"\\" in content else ():
+        found.update(b"^" + part for part in (*_WORD.findall(above), name))
+    return found | {b">" + word for word in _WORD.findall(content)} if found else found
 
 
 _IN_COMPONENT = re.compile(rb"\btemplate\s*:\s*`([^`]*)`")
@@ -269,7 +300,7 @@ _READERS = {
     "expressions": _expressions,
     "bindings": _bindings,
     "examples": _examples,
-    "dotted": _pairs,
+    "dotted": lambda content: _pairs(content) | _beside_types(content),
     "commands": lambda content: set[bytes](),
     "nothing": lambda content: set[bytes](),
 }

@@ -17,7 +17,7 @@ from indexer.errors import EditRefused
 from indexer.manifests import format_of, read_manifest
 from indexer.model import NameUse, Role
 from indexer.syntax import parse
-from query.facts.gaps import strings
+from query.facts import quotes
 from query.facts.index import Index, open_index
 from query.surface.registry import call
 
@@ -300,7 +300,7 @@ def test_no_other_file_is_read_for_names() -> None:
 @given(st.text(alphabet="ab_'\"\\\n #é(", max_size=60))
 def test_names_in_strings_are_found_wherever_marks_stand_around_them(text: str):
     source = text.encode()
-    found = {single or double for single, double in strings._QUOTED.findall(source)}
+    found = {single or double for single, double in quotes._QUOTED.findall(source)}
     for name in ("a", "b", "ab", "a_", "éa", "_"):
         word = name.encode()
         assert (word in found) == any(mark + word + mark in source for mark in (b"'", b'"'))

@@ -121,6 +121,7 @@ TYPESCRIPT = Language(
     types_are_values=True,
     modules_are_values=True,
     hands_objects_to=ECMASCRIPT_HANDS,
+    asked_of_objects=frozenset({"handleEvent", "start", "pull", "write", "abort", "close", "cancel", "transform", "flush"}),
     keeps_no_object=ECMASCRIPT_KEEPS_NONE,
     texts=("component",),
     looks_at_modules=frozenset({"spyOn", "stub", "mock", "replace", "keys", "getOwnPropertyNames"}),

@@ -22,6 +22,7 @@ GO = Language(
         blank="_",
         rebinds=True,
     ),
+    looks_up_by=frozenset({"FieldByName", "MethodByName"}),
     lookups=(
         *(Lookup(call=call, use=NameUse.MEMBER) for call in ("MethodByName", "FieldByName", "{{")),
         Lookup(call="Lookup", use=NameUse.LINKED),

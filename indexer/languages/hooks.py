@@ -136,6 +136,7 @@ PYTHON_HOOKS = Hooks(
         ("*/management/commands/*.py", ("Command",)),
         ("*/migrations/*.py", ("Migration",)),
         ("*conftest.py", ("pytest_*", "collect_ignore*")),
+        ("*", ("pytest_*",)),  # of plugins
         ("*docs/conf.py", ("setup",)),
         ("*doc/conf.py", ("setup",)),
         ("*docs/source/conf.py", ("setup",)),
@@ -296,3 +297,26 @@ SHELL_HOOKS = Hooks(
     )
 )  # fmt: skip
 C_HOOKS = Hooks(attributes=frozenset({"constructor", "destructor", "ifunc", "interrupt", "isr", "section", "signal", "used"}))
+
+PHP_HOOKS = Hooks(
+    public_members=True,
+    silent_bases=(
+        *("exception", "errorexception", "error", "throwable", "runtimeexception", "logicexception", "invalidargumentexception"),
+        *("badmethodcallexception", "badfunctioncallexception", "domainexception", "lengthexception", "outofrangeexception"),
+        *("outofboundsexception", "overflowexception", "rangeexception", "underflowexception", "unexpectedvalueexception", "typeerror"),
+        *("valueerror", "jsonexception", "stdclass", "traversable", "unitenum", "backedenum", "stringable", "testcase"),
+    ),
+    bases=(
+        ("ArrayAccess", ("offset*",)),
+        ("IteratorAggregate", ("getIterator",)),
+        ("Iterator", ("current", "key", "next", "rewind", "valid")),
+        ("SeekableIterator", ("current", "key", "next", "rewind", "valid", "seek")),
+        ("RecursiveIterator", ("current", "key", "next", "rewind", "valid", "getChildren", "hasChildren")),
+        ("OuterIterator", ("current", "key", "next", "rewind", "valid", "getInnerIterator")),
+        ("Countable", ("count",)),
+        ("JsonSerializable", ("jsonSerialize",)),
+        ("Serializable", ("serialize", "unserialize")),
+        ("SessionHandlerInterface", ("open", "close", "read", "write", "destroy", "gc")),
+    ),
+)
+"""Bases are called by the last part of their names. `TestCase` calls tests, and what prepares them, which nobody looks for."""

@@ -84,6 +84,7 @@ _RUNTIME = frozenset(
         ),
         *("__copy__", "__deepcopy__", "__replace__", "__reduce__", "__reduce_ex__", "__getstate__", "__setstate__"),
         *("__getnewargs__", "__getnewargs_ex__", "__prepare__", "__mro_entries__", "__instancecheck__", "__subclasscheck__"),
+        *("__attrs_post_init__", "__attrs_pre_init__", "__html__", "__rich__", "__rich_console__", "__rich_repr__", "__json__"),
         *("__subclasshook__", "__complex__", "__divmod__", "__rdivmod__", "__ceil__", "__floor__", "__trunc__"),
     }
 )
@@ -132,6 +133,7 @@ PYTHON = Language(
     is_compiled=False,
     texts=("template",),
     looks_up_names=True,
+    looks_up_by=frozenset({"getattr", "setattr", "hasattr", "delattr", "attrgetter", "methodcaller"}),
     satisfies="protocol",
     fields_by_assignment=True,
     binds_late=True,
@@ -140,6 +142,12 @@ PYTHON = Language(
     types_are_values=True,
     modules_are_values=True,
     hands_objects_to=PYTHON_HANDS,
+    asked_of_objects=frozenset(
+        {
+            *("write", "writelines", "flush", "fileno", "read", "readline", "readinto", "seek", "tell", "close", "isatty"),
+            *("find_spec", "find_module", "create_module", "exec_module", "load_module", "invalidate_caches"),
+        }
+    ),
     keeps_no_object=PYTHON_KEEPS_NONE,
     looks_at_modules=frozenset(
         {

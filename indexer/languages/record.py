@@ -135,6 +135,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     lookups: calls that take names as strings.
 
     calls_strings: a string is called as a function of its name.
+    types_in_text: no server tells what stands above a type; its head does.
     leaves_unsaid: constructors run others without a word, tools write accessors of fields, classes without a name have members.
     read_as_properties: endings of files of other languages that read `getName` as `name`.
     reads_by_getters: a template's `x.name` calls `getName`, `isName` or `hasName`.
@@ -168,6 +169,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
         generator or a linker, the "script" of a build, "commands" of a shell, the markup of a "component", a "template" in a string.
     calls_c: a regex over a source that has in it what another language defines by names of C, NAME for the name; empty: it has none.
     looks_up_names: code finds members and modules by strings, as `getattr` does.
+    looks_up_by: functions of its library that find a member by the name which a value is.
     is_compiled: a use that does not fit its declaration is an error before anything runs.
 
     Types:
@@ -183,6 +185,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     looks_at_modules: calls that ask a module for its text or its names, or replace a member of it for a test: none calls what it defines.
     hands_objects_to: functions and types of the language's library that call members of what they are given by names that stand elsewhere,
         and a regex that the text beside has to have (empty: none); where there is none, no library finds members by their names.
+    asked_of_objects: members that functions of the language's own library call of what they are given, whatever its type: `write`.
     keeps_no_object: names of functions of libraries that call no member of what they are given, beside those that the language runs.
     binds_late: a member is looked up by its name when the program runs: a field or a type that a subtype sets anew stands in for it.
     type_finders: functions outside that give any type by its name, by qualified name.
@@ -253,6 +256,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     lookups: tuple[Lookup, ...] = ()
 
     calls_strings: bool = False
+    types_in_text: bool = False
     leaves_unsaid: bool = False
     read_as_properties: tuple[str, ...] = ()
     reads_by_getters: bool = False
@@ -284,6 +288,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     texts: tuple[Literal["assembler", "comments", "script", "commands", "component", "template"], ...] = ()
     calls_c: str = ""
     looks_up_names: bool = False
+    looks_up_by: frozenset[str] = frozenset()
     is_compiled: bool = True
 
     satisfies: Satisfies = ""
@@ -296,6 +301,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     modules_are_values: bool = False
     looks_at_modules: frozenset[str] = frozenset()
     hands_objects_to: tuple[tuple[str, str], ...] = ()
+    asked_of_objects: frozenset[str] = frozenset()
     keeps_no_object: frozenset[str] = frozenset()
     binds_late: bool = False
     interfaces_alone_dispatch: bool = False

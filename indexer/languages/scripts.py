@@ -16,7 +16,7 @@ from indexer.languages.bridges import (
     SWIFT_BRIDGES,
     ZIG_BRIDGES,
 )
-from indexer.languages.hooks import SHELL_HOOKS
+from indexer.languages.hooks import PHP_HOOKS, SHELL_HOOKS
 from indexer.languages.record import Grammar, Language, Lookup
 from indexer.model import NameUse
 
@@ -50,7 +50,20 @@ SWIFT = Language(names=("swift",), family="swift", tests_inside=True, bridges=SW
 ZIG = Language(names=("zig",), family="zig", tests_inside=True, bridges=ZIG_BRIDGES)
 AT_BORDERS = (
     Language(
-        names=("php",), family="php", comments=("//", "#", "/*", "*", "*/"), bridges=PHP_BRIDGES, calls_strings=True, reads_by_getters=True
+        names=("php",),
+        family="php",
+        comments=("//", "#", "/*", "*", "*/"),
+        bridges=PHP_BRIDGES,
+        calls_strings=True,
+        types_in_text=True,
+        reads_by_getters=True,
+        runtime_members=frozenset(
+            {
+                *("__destruct", "__call", "__callStatic", "__get", "__set", "__isset", "__unset", "__sleep", "__wakeup", "__serialize"),
+                *("__unserialize", "__toString", "__invoke", "__set_state", "__clone", "__debugInfo"),
+            }
+        ),
+        hooks=PHP_HOOKS,
     ),
     Language(names=("lua",), family="lua", comments=("--",), bridges=LUA_BRIDGES),
     Language(names=("haskell",), family="haskell", comments=("--", "{-"), bridges=HASKELL_BRIDGES),

@@ -12,7 +12,19 @@ from query.facts.built_names import families, is_of, literals
 from query.facts.documents import documents
 from query.facts.families import family_of
 from query.facts.freshness import Drift
-from query.facts.gaps import called_strings, handed_modules, handed_objects, library_names, other_languages, shell_words, unsaid
+from query.facts.gaps import (
+    called_strings,
+    carried_names,
+    handed_modules,
+    handed_objects,
+    library_names,
+    other_languages,
+    shell_words,
+    spelled_members,
+    types_in_text,
+    unions,
+    unsaid,
+)
 from query.facts.gaps.strings import with_gaps
 from query.facts.gaps.unread import named_in_unread
 from query.facts.index import Index
@@ -73,7 +85,9 @@ def dead_code(index: Index, wanted: Wanted, *, drift: Drift, uncertain: Callable
         "exported": {candidate.sym_id for candidate in found if candidate.is_exported},
         "unresolved_same_name": same_name,
         "built_name": _with_built_names(index, found),
-        "string": with_gaps(index, [(candidate.sym_id, candidate.name) for candidate in found]),
+        "string": with_gaps(index, [(candidate.sym_id, candidate.name) for candidate in found])
+        | carried_names.concerned(index, ids, drift)
+        | spelled_members.concerned(index, ids, drift),
         "structural": fitting_by_structure(index, ids),
         "twin": with_twins(index, ids) | _named_as_library(index, found),
         "subclass": with_listed_base(index, ids),
@@ -82,7 +96,7 @@ def dead_code(index: Index, wanted: Wanted, *, drift: Drift, uncertain: Callable
         "other_language": other_languages.concerned(index, ids, drift),
         "string_called": called_strings.concerned(index, ids, drift),
         "shell_word": shell_words.concerned(index, ids, drift),
-        "nameless_calls": unsaid.concerned(index, ids),
+        "nameless_calls": unsaid.concerned(index, ids) | types_in_text.concerned(index, ids) | unions.concerned(index, ids),
         "not_read": named_in_unread(index, ids, drift, lambda path: family_of(index, path)),
         "partial_coverage": uncertain(ids),
     }

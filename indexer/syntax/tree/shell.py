@@ -65,7 +65,7 @@ _MADE = r"(?:[\w.:+@-]|\$\{[^{}\s]*+\}|\$\{?\w++\}?)++"
 _BEFORE = r"\b(?:then|do|else|elif|if|while|until|time|exec|command|builtin|eval|sudo|env)\b"
 _COMMAND = re.compile(rf"(?:^|[;&|({{`!\n]|{_BEFORE})[ \t]*+(?:\w++=\S*+[ \t]++)*+(?!{_BEFORE})({_MADE})")
 _SUBSTITUTION = re.compile(rf"(?:\$\(|`)[ \t]*({_MADE})")
-_EXPANSION = re.compile(r"\$\{?\w+\}?|\$\{[^{}\s]*\}")
+_EXPANSION = re.compile(r"\$\{[^{}\s]*\}|\$\{?\w+")
 _LAST = re.compile(rf"(?:\A|[:=])\s*({_MADE})")
 _ASKING = frozenset({"type", "command", "declare", "typeset", "which", "hash", "unset", "export"})
 _PROMPTS = re.compile(r"PROMPT_COMMAND|PS[0-4]|BASH_ENV|ENV|debian_chroot")
@@ -98,6 +98,7 @@ class _Reader:
             match node.type:
                 case "command":
                     found.update(self._of_command(node))
+                    found.update(_of_redirection(node, self._shells))
                 case "declaration_command":
                     found.update(_spoken(node, word, Way.ASKED, "declare") for word in node.named_children if word.type == "word")
                 case "variable_assignment":
@@ -134,6 +135,7 @@ class _Reader:
         command = _literal(first) or ""
         if not command and first is not None:
             self._runs(first)
+            self._variables.update((name.start_point[0], printed) for printed in _printed(first))
             yield _spoken(name, first, Way.RUN, "")
         given = [child for child in node.children_by_field_name("argument") if child.type in _LITERALS]
         texts = [_literal(part) or "" for part in given]
@@ -145,6 +147,8 @@ class _Reader:
         started = _started(given, texts) if command in self._runners else []
         if started:
             self._runs(started[0])
+        if command == "printf" and texts[:1] == ["-v"] and len(given) > 2:
+            yield _made_or_not(name.start_point[0], _DIRECTIVE.sub("$x", texts[2]), Way.HELD, texts[1])._replace(is_alone=True)
         if command == "alias":
             for part in given:
                 yield from _of_text(part, _COMMAND, command, after="=")
@@ -165,7 +169,7 @@ class _Reader:
         if value is None or target is None:
             return
         name = re.split(rb"\[", target.text)[0].decode("utf-8", "replace")
-        self._flows.update((node.start_point[0], name, source) for source in _variables(value) or [""])
+        self._flows.update((node.start_point[0], name, source) for source in (_variables(value) | _printed(value)) or [""])
         if _PROMPTS.fullmatch(name):
             yield from _of_text(value, _COMMAND, "the prompt")
             yield from _of_text(value, _SUBSTITUTION, "the prompt")
@@ -202,6 +206,13 @@ def _variables(node: Any) -> set[str]:
     return found
 
 
+def _printed(node: Any) -> set[str]:
+    """What is printed by the commands in the substitutions of a word, as a variable of the name of each: `$(choose)`."""
+    return {f"$({found.decode('utf-8', 'replace')})" for found in _SUBSTITUTED.findall(node.text)}
+
+
+_SUBSTITUTED = re.compile(rb"\$\(\s*([\w.:-]+)")
+_DIRECTIVE = re.compile(r"%[-\d.]*[a-z]")
 _EXPANDED = re.compile(rb"\$(?:\{[!#]?(?:\w+|[@*])|\w+|[@*])")
 
 
@@ -230,10 +241,34 @@ def _of_redirection(node: Any, shells: frozenset[str]) -> Iterator[Spoken]:
     body = node.child_by_field_name("body")
     name = body.child_by_field_name("name") if body is not None and body.type == "command" else None
     command = name.text.decode("utf-8", "replace") if name is not None else ""
+    variables = _read_into(node)
     for redirect in node.named_children:
-        for text in redirect.named_children if redirect.type == "heredoc_redirect" else ():
+        for text in redirect.named_children if redirect.type in ("heredoc_redirect", "herestring_redirect") else ():
             if text.type == "heredoc_body" and command in shells:
                 yield from _of_text(text, _COMMAND, command)
+            elif variables and text.type in ("heredoc_body", *_LITERALS):
+                for number, line in enumerate(text.text.decode("utf-8", "replace").split("\n")):
+                    for word in re.sub(r"[\"']", "", line).split():
+                        for variable in variables:
+                            yield _made_or_not(text.start_point[0] + number, word, Way.HELD, variable)._replace(is_alone=True)
+
+
+def _read_into(node: Any) -> list[str]:
+    """The variables of the first `read` of what gets a text."""
+    waiting: list[Any] = [node]
+    for _ in range(_MOST_LOOKED_AT):
+        if not waiting:
+            break
+        part = waiting.pop(0)
+        name = part.child_by_field_name("name") if part.type == "command" else None
+        if name is not None and name.text == b"read":
+            texts = [_literal(child) or "" for child in part.children_by_field_name("argument")]
+            return [text for text in texts if re.fullmatch(r"[A-Za-z_]\w*", text)]
+        waiting.extend(part.named_children)
+    return []
+
+
+_MOST_LOOKED_AT = 200
 
 
 def _of_text(node: Any, pattern: re.Pattern[str], by: str, after: str = "") -> Iterator[Spoken]:

@@ -23,7 +23,7 @@ _CALLED = frozenset({"function", "method", "class"})
 _STRING = re.compile(rb"'((?:[\w\\]+(?:::|@))?[\w\\]{1,200})'|\"((?:[\w\\]+(?:::|@))?[\w\\]{1,200})\"")
 _BEGINNING = re.compile(rb"(?:'(\w{2,})'|\"(\w{2,})\")[ \t]*\.|\"(\w{2,})(?:\$|\{\$)")
 _DYNAMIC = re.compile(
-    rb"(?:->|::)[ \t]*(?:\$\w+|\{)[^;\n]{0,200}?\(|\$\w+\(|\bcall_user_func|\bis_callable|\bmethod_exists|\bfunction_exists"
+    rb"(?:->|::)[ \t]*(?:\$\w+|\{)[^;\n]{0,200}?\(|\$\w+\(|\bnew[ \t]+\$|\bcall_user_func|\bis_callable|\bmethod_exists|\bfunction_exists"
 )
 _LAST = re.compile(rb"[\\:@]+")
 _AROUND_BEFORE = re.compile(rb"(?:[(,]|\[[^\[\]]{1,100},)\s*\Z")
@@ -74,10 +74,37 @@ def _places(index: Index, symbol: Symbol, read: Callable[[str], bytes | None]) -
         for match in _STRING.finditer(text) if name in text else ():
             if _LAST.split(match[1] or match[2])[-1] == name and (not is_used or _is_called(text, match)):
                 yield path, text.count(b"\n", 0, match.start())
+        if name in text:
+            yield from ((path, text.count(b"\n", 0, match.start())) for match in _ANNOTATED.finditer(text) if match[1] == name)
         if _DYNAMIC.search(text):
             for match in _BEGINNING.finditer(text):
                 if name.startswith(next(filter(None, match.groups()))) and name not in match.groups():
                     yield path, text.count(b"\n", 0, match.start())
+            for match in _PART.finditer(text):
+                if match[1] in name[1:-1] if match[2] else name.endswith(match[1]):
+                    yield path, text.count(b"\n", 0, match.start())
+            if symbol.record.kind == "class":
+                yield from _made_in_namespace(index, symbol, path, text)
+
+
+def _made_in_namespace(index: Index, symbol: Symbol, path: str, text: bytes) -> Iterator[tuple[str, int]]:
+    """A name that begins with the namespace of the type is put together."""
+    own = _NAMESPACE.search(held_now(index, symbol.record.path) or b"")
+    if own is None:
+        return
+    for match in _WITHIN.finditer(text):
+        beginning = (match[1] or match[2]).replace(b"\\\\", b"\\").strip(b"\\")
+        if own[1] == beginning or own[1].startswith(beginning + b"\\"):
+            yield path, text.count(b"\n", 0, match.start())
+
+
+_ANNOTATED = re.compile(
+    rb"^[ \t]*/?\*+[ \t]*@(?:dataProvider|depends|see-callback|callback|uses-callback)[ \t]+(?:[\w\\]+::)?(\w+)", re.MULTILINE
+)
+_PART = re.compile(rb"\.[ \t]*['\"](\w{4,})['\"](?:[ \t]*(\.))?")
+"""A part of a name that is put together, at its end or within; shorter ones stand in names of any kind."""
+_WITHIN = re.compile(rb"'((?:\w+\\{1,2})+)'[ \t]*\.|\"((?:\w+\\{1,2})+)(?:\"[ \t]*\.|\$|\{\$)")
+_NAMESPACE = re.compile(rb"^[ \t]*namespace[ \t]+([\w\\]+)", re.MULTILINE)
 
 
 def _is_called(text: bytes, match: re.Match[bytes]) -> bool:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping
+from fnmatch import fnmatchcase
 from typing import Any
 
-from indexer.languages import PYTHON
+from indexer.languages import PYTHON, record_of
 from indexer.model import TYPE_KINDS
 from query.answers.envelope import Reason
 from query.answers.paths import listed, of_paths
@@ -18,7 +19,7 @@ from query.facts.families import languages_of
 from query.facts.gaps.uses import Uses
 from query.facts.index import Index
 from query.facts.scopes import scopes
-from query.facts.type_graph import above, below, open_bases
+from query.facts.type_graph import OpenBase, above, below, open_bases
 
 
 def of_uses(index: Index, uses: Uses) -> list[Reason]:
@@ -58,7 +59,7 @@ def _of_unknown_bases(index: Index, uses: Uses) -> list[Reason]:
     holders = {container for sym_id in members if (container := known[sym_id].container) is not None}
     own = above(index, {container for container in holders if known[container].kind in TYPE_KINDS})
     derived = {type_id for holder in holders for type_id in below(index, [holder]) if type_id != holder}
-    of_own = [base for base in bases if base.class_id in own]
+    of_own = [base for base in bases if base.class_id in own and not _is_known_to_call_others(index, uses, base)]
     beside = [base for base in bases if base.is_made and base.class_id in derived]
     paths = index.documents({base.doc_id for base in [*of_own, *beside]})
     found: list[Reason] = []
@@ -74,6 +75,13 @@ def _of_unknown_bases(index: Index, uses: Uses) -> list[Reason]:
         detail = f"{listed(names)} has it from its type, and beside that a base that only the running program knows, which may call it"
         found.append(of_paths("unresolved_base", detail, sorted({paths[base.doc_id][0] for base in beside}), len(names)))
     return found
+
+
+def _is_known_to_call_others(index: Index, uses: Uses, base: OpenBase) -> bool:
+    """Whether the name of a base is that of one of which is known what it calls, and that is none of these members: `EventEmitter`."""
+    hooks = record_of(languages_of(index).get(index.documents({base.doc_id})[base.doc_id][0], "")).hooks
+    calls = dict(hooks.bases).get(base.name.rpartition(".")[2])
+    return calls is not None and not any(fnmatchcase(symbol.record.name, call) for symbol in uses.symbols for call in calls)
 
 
 def _of_another_build(index: Index, uses: Uses) -> list[Reason]:

@@ -39,6 +39,8 @@ _GIVEN_TO = re.compile(r"([\w$]+)\s*\((?:[^()]*,)?\s*$")
 _MEMBER = re.compile(r"[\w$]+\s*\??\.(?!\.)")
 """Where a text is broken, nobody says that a member is taken."""
 
+_ALL_TAKEN = re.compile(r"[\w$]+(?:\.[\w$]+)*\.__dict__\b(?!\s*\[\s*[\"'])")
+
 _MOST_AROUND = 200
 """Characters that are looked at on either side."""
 
@@ -92,7 +94,24 @@ def _read(index: Index) -> dict[int, list[tuple[str, int]]]:
         looking = record_of(language).looks_at_modules
         if lines is None or line >= len(lines) or _is_kept(lines, line, col, looking, is_mention=is_mention):
             found.setdefault(module, []).append((path, line))
+    for module, path, line in index.rows(_WALKED):
+        if _WALK.search(sources.line(path, line)):
+            found.setdefault(module, []).append((path, line))
     return found
+
+
+_WALKED = """
+    SELECT m.sym_id, d.path, o.line FROM occ o JOIN document d USING (doc_id)
+    JOIN symbol m ON m.doc_id = o.doc_id AND is_kind(m.kind, 'module')
+    WHERE o.name IN ('globals', 'vars', 'getmembers', 'dir') AND language_has(d.language, 'looks_up_names') AND has_role(o.roles, 'call')
+    ORDER BY ALL
+"""
+_OWN = r"(?:sys\.)?modules\[__name__\]"
+_WALK = re.compile(
+    rf"\b(?:globals\(\)|vars\(\s*(?:{_OWN})?\s*\))(?:\.copy\(\))?\.(?:items|values)\(|\b(?:list|dict|tuple|sorted|filter|map)\([^()]*\bglobals\(\)"
+    rf"|\b(?:getmembers|dir|vars)\(\s*{_OWN}"
+)
+"""What a module has is gone through."""
 
 
 def _is_kept(lines: Sequence[bytes], line: int, col: int, looking: Collection[str], *, is_mention: bool) -> bool:
@@ -107,7 +126,8 @@ def _is_kept(lines: Sequence[bytes], line: int, col: int, looking: Collection[st
     before = f"{above[-_MOST_AROUND:]}\n{text[max(0, col - _MOST_AROUND) : col]}"
     if not is_mention:
         given = _GIVEN_TO.search(before)
-        return not _MEMBER.match(text, col) and (given is None or given[1] not in looking)
+        is_taken = _MEMBER.match(text, col) and not _ALL_TAKEN.match(text, col)
+        return not is_taken and (given is None or given[1] not in looking)
     imported = _IMPORTED.search(before)
     if imported is None or _TAKEN.match(text[col : col + _MOST_AROUND]):
         return False

@@ -47,8 +47,11 @@ _MOST_PLACES = 400
 
 
 class _Member(NamedTuple):
+    """`is_asked_for`: the language's own library calls members of this name of what it is given."""
+
     sym_id: int
     holder: int
+    is_asked_for: bool
 
 
 _USES = """
@@ -95,10 +98,11 @@ def handed(index: Index, ids: Collection[int]) -> dict[int, list[tuple[str, int]
     members = [item for item in members if item.sym_id not in called]
     if not members:
         return {}
-    places: dict[int, list[tuple[str, int]]] = index.keep("objects handed over", dict)
-    for holder in sorted({item.holder for item in members} - places.keys()):
-        places[holder] = sorted(set(_of_holder(index, holder)))
-    return {item.sym_id: places[item.holder] for item in members if places[item.holder]}
+    places: dict[tuple[int, bool], list[tuple[str, int]]] = index.keep("objects handed over", dict)
+    for key in sorted({(item.holder, item.is_asked_for) for item in members} - places.keys()):
+        places[key] = sorted(set(_of_holder(index, *key)))
+    found = {item.sym_id: places[item.holder, item.is_asked_for] for item in members}
+    return {sym_id: at for sym_id, at in found.items() if at}
 
 
 def _members(index: Index, ids: Collection[int]) -> list[_Member]:
@@ -116,7 +120,8 @@ def _members(index: Index, ids: Collection[int]) -> list[_Member]:
             continue
         holder = around[scope.container].kind
         if holder in TYPE_KINDS or holder in _OBJECTS or (holder == SymbolKind.MODULE and scope.kind == SymbolKind.METHOD):
-            found.append(_Member(sym_id, scope.container if holder != SymbolKind.MODULE else sym_id))
+            is_asked_for = scope.name in rules.asked_of_objects
+            found.append(_Member(sym_id, scope.container if holder != SymbolKind.MODULE else sym_id, is_asked_for))
     return found
 
 
@@ -125,7 +130,7 @@ def _is_public(scope: Scope, by_capital: bool) -> bool:
     return name[:1].isupper() if by_capital else not name.startswith(("_", "#")) and bool(name)
 
 
-def _of_holder(index: Index, holder: int) -> Iterator[tuple[str, int]]:
+def _of_holder(index: Index, holder: int, is_asked_for: bool) -> Iterator[tuple[str, int]]:
     """Where a library is given a type, one below it, or an object."""
     scope = scopes(index, [holder])[holder]
     path = documents(index, [scope.doc_id])[scope.doc_id].path
@@ -140,14 +145,14 @@ def _of_holder(index: Index, holder: int) -> Iterator[tuple[str, int]]:
             yield at, item.line
     rows = index.rows(_USES, {"ids": below, "most": _MOST_PLACES})
     for _, at, line, col in rows if len(rows) < _MOST_PLACES else ():
-        yield from _handed_at(index, sources, at, line, col)
+        yield from _handed_at(index, sources, at, line, col, is_asked_for)
     if scope.kind in TYPE_KINDS:
         (end,) = index.row("SELECT end_line FROM symbol WHERE sym_id = ?", [holder]) or (scope.start_line,)
         for name in ("self", "this"):
             yield from _named(index, sources, path, name, scope.start_line, end)
 
 
-def _handed_at(index: Index, sources: Sources, path: str, line: int, col: int) -> Iterator[tuple[str, int]]:
+def _handed_at(index: Index, sources: Sources, path: str, line: int, col: int, is_asked_for: bool) -> Iterator[tuple[str, int]]:
     lines = sources.lines(path)
     if lines is None or line >= len(lines):
         return
@@ -155,20 +160,27 @@ def _handed_at(index: Index, sources: Sources, path: str, line: int, col: int) -
     above = "\n".join(part.decode("utf-8", "replace") for part in lines[max(0, line - 2) : line])
     before = f"{above}\n{text[: utf16_to_index(text, col)]}"[-_MOST_BEFORE:]
     given = _GIVEN.search(before)
-    if given is not None and _is_library(index, path, lines, line, given["callee"]):
+    is_set_outside = is_asked_for and _SET_OUTSIDE.search(before) is not None
+    if is_set_outside or (given is not None and _is_library(index, path, lines, line, given["callee"], is_asked_for)):
         yield path, line
     elif kept := _KEPT.search(before) or _DECLARED.search(before):
-        yield from _named(index, sources, path, kept["name"], line, line + _MOST_LINES)
+        yield from _named(index, sources, path, kept["name"], line, line + _MOST_LINES, is_asked_for)
 
 
-def _named(index: Index, sources: Sources, path: str, name: str, first: int, last: int) -> Iterator[tuple[str, int]]:
+_SET_OUTSIDE = re.compile(r"\bsys\.\w+(?:\[[^\]]*\])?\s*=\s*$")
+"""`sys.stdout = Tee()`: what prints writes there."""
+
+
+def _named(
+    index: Index, sources: Sources, path: str, name: str, first: int, last: int, is_asked_for: bool = False
+) -> Iterator[tuple[str, int]]:
     """Calls of libraries that are given a variable, in these lines."""
     lines = sources.lines(path)
     handed_name = re.compile(_HANDED_NAME.format(name=rf"(?<![\w$.]){re.escape(name)}"))
     word = name.encode("utf-8", "surrogatepass")
     for line, text in enumerate(lines[first : last + 1] if lines is not None else (), first):
         match = handed_name.search(text.decode("utf-8", "replace")) if word in text and len(text) <= _LONGEST_LINE else None
-        if match is not None and _is_library(index, path, lines or [], line, match["callee"]):
+        if match is not None and _is_library(index, path, lines or [], line, match["callee"], is_asked_for):
             yield path, line
 
 
@@ -183,7 +195,7 @@ def _without_name(index: Index, sources: Sources, path: str, scope: Scope) -> It
             return
 
 
-def _is_library(index: Index, path: str, lines: Sequence[bytes], line: int, callee: str) -> bool:
+def _is_library(index: Index, path: str, lines: Sequence[bytes], line: int, callee: str, is_asked_for: bool = False) -> bool:
     """Whether what is called is no function of the workspace, and may call members of what it is given."""
     known: dict[tuple[str, str], list[tuple[int, int, bool, str, bool]]] = index.keep("what calls may hand objects to", dict)
     rows = known.get((path, callee))
@@ -195,6 +207,8 @@ def _is_library(index: Index, path: str, lines: Sequence[bytes], line: int, call
     rules = record_of(languages_of(index).get(path, ""))
     if any(not row[2] for row in here):
         return False
+    if is_asked_for:
+        return callee not in rules.keywords
     packages: Collection[str] = {row[3] for row in here}
     if (beside := dict(rules.hands_objects_to).get(callee)) is not None:
         return _looks_up(beside, lines)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from indexer.languages import record_of
-from indexer.model import Role, SymbolKind
+from indexer.model import TYPE_KINDS, Role, SymbolKind
 from indexer.text import utf16_to_index
 from query.answers.envelope import Reason
 from query.answers.paths import listed, of_paths
@@ -19,6 +19,7 @@ from query.facts.gaps.uses import Uses
 from query.facts.index import Index
 from query.facts.scopes import scopes
 from query.facts.sources import Sources
+from query.facts.type_graph import above, open_bases
 from query.facts.unresolved_names import named, stars
 
 _MOST_LOOKED_AT = 2_000
@@ -104,12 +105,27 @@ def _possible(index: Index, uses: Uses, found: Mapping[str, int]) -> Mapping[str
     rows = [(path, item) for item in open_names if (path := paths[item.doc_id][0]) in asked]
     sources = Sources(index)
     free = without_imports(index, asked)
+    with_keywords = _take_keywords(index, uses)
     possible = {
         path
         for path, item in rows
-        if path in free or _is_certain(item.roles) or not _is_another(sources.lines(path), item.line, item.col, is_member=is_member)
+        if path in free
+        or _is_certain(item.roles)
+        or (with_keywords and item.roles & Role.KEYWORD)
+        or not _is_another(sources.lines(path), item.line, item.col, is_member=is_member)
     }
     return {path: count for path, count in found.items() if path in possible or path not in asked}
+
+
+def _take_keywords(index: Index, uses: Uses) -> bool:
+    """Whether one is a field of a type with a base that nobody could resolve: who makes or looks for one may name it, `Model(size=1)`."""
+    known = scopes(index, uses.ids)
+    holders = {container for sym_id in uses.ids if known[sym_id].kind in _FIELDS and (container := known[sym_id].container) is not None}
+    above_them = above(index, {holder for holder in holders if known[holder].kind in TYPE_KINDS}) if holders else frozenset[int]()
+    return bool(above_them) and any(base.class_id in above_them for base in open_bases(index))
+
+
+_FIELDS = frozenset({SymbolKind.FIELD, SymbolKind.VARIABLE, SymbolKind.CONSTANT, SymbolKind.PROPERTY})
 
 
 def _is_certain(roles: int) -> bool:

@@ -7,7 +7,7 @@ variable that it gets to is run somewhere, an argument where the function that i
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from indexer.languages import names_of, record_of
@@ -64,6 +64,8 @@ def _places(
 ) -> Iterable[tuple[str, int]]:
     """Path and line, 0-based, but for those where an identifier of its name was read, which is resolved or told of elsewhere."""
     name, moved = symbol.record.name, frozenset((*drift.changed, *drift.new))
+    yield from _listed(index, name, read)
+    yield from _by_command_line(index, symbol, read, moved)
     found = [
         (path, one)
         for path, words in _texts(
@@ -80,9 +82,55 @@ def _places(
         yield from ((path, one.line) for path, one in found)
         return
     everything = _texts(index, _documents(index), read, moved)
-    run = _run(index, everything) if moved else index.keep("what shells run", lambda: _run(index, everything))
+    run = _known_run(index, everything, moved)
     yield from ((path, one.line) for path, one in found if _counts(path, one, run))
 
+
+_LISTED = re.compile(
+    rb"\bcompgen[ \t]+-A[ \t]+function(?:[ \t]+[\"']?(?P<start>[\w.:-]+))?"
+    rb"|\b(?:declare|typeset)[ \t]+-F[ \t]*[|)](?:[^\n]*\^(?:declare -f )?(?P<begin>[\w.:-]+))?"
+    rb"|\b(?:declare|typeset)[ \t]+-f[ \t]+(?P<name>[\w.:-]+)"
+)
+"""Functions are listed, or the text of one is printed: what gets them may run them."""
+
+
+def _listed(index: Index, name: str, read: Callable[[str], bytes | None]) -> Iterator[tuple[str, int]]:
+    word = name.encode("utf-8", "surrogatepass")
+    for path in _documents(index):
+        text = read(path) or b""
+        for match in _LISTED.finditer(text) if b"compgen" in text or b" -F" in text or b" -f " in text else ():
+            fits = word == match["name"] if match["name"] else word.startswith(match["start"] or match["begin"] or b"")
+            if fits and (match["name"] is None or text[: match.start()].rstrip(b' \t"').endswith((b"$(", b"`"))):
+                yield path, text.count(b"\n", 0, match.start())
+
+
+def _by_command_line(
+    index: Index, symbol: Symbol, read: Callable[[str], bytes | None], moved: Collection[str]
+) -> Iterator[tuple[str, int]]:
+    """A script that runs what it is given runs any function that it defines, or that is defined in what it takes in."""
+    for path in _documents(index):
+        text = read(path)
+        if text is None or not _POSITIONALS.search(text):
+            continue
+        file = symbol.record.path.rpartition("/")[2].encode("utf-8", "surrogatepass")
+        if path != symbol.record.path and not (file in text and _TAKES_IN.search(text)):
+            continue
+        everything = _texts(index, _documents(index), read, moved)
+        run = _known_run(index, everything, moved)
+        lines = text.split(b"\n")
+        words = everything[path].running
+        at = {line for line, name in words.variables if _POSITIONAL.fullmatch(name) and run.around(path, line) == path}
+        at |= {line for line, name in words.variables if run.around(path, line) == path and (path, name) in run.given}
+        at |= {
+            line for line, by, name in words.given if by in run.functions and _POSITIONAL.fullmatch(name) and run.around(path, line) == path
+        }
+        yield from ((path, line) for line in sorted(at) if line < len(lines) and not _REPLACED.search(lines[line]))
+
+
+_POSITIONALS = re.compile(rb"\$(?:\{?[@*1-9])")
+_TAKES_IN = re.compile(rb"(?:^|[\s;&|])(?:\.|source)[ \t]", re.MULTILINE)
+_REPLACED = re.compile(rb"\bexec\b")
+"""`exec` runs programs, and no functions."""
 
 _BEGINNING = re.compile(rb"([\w.:+@-]{2,})[\"']?\$")
 _END = re.compile(rb"(?:\}[\"']?|\$\w+[\"'])([\w.:+@-]{2,})")
@@ -106,6 +154,8 @@ _READ = "SELECT DISTINCT d.path, o.line FROM occ o JOIN document d USING (doc_id
 def _counts(path: str, one: Spoken, run: _Run) -> bool:
     """Whether a word of a function's name may be run: not what programs are given, nor the first word of a message."""
     match one.way:
+        case "given" if one.by in _PRINTERS and run.prints(path, one.line):
+            return True
         case "given":
             return one.by == "$" or (one.by in run.functions and (one.is_alone or _is_unlike_words(one.word)))
         case "held":
@@ -121,12 +171,14 @@ def _is_unlike_words(word: str) -> bool:
 class _Run(NamedTuple):
     """What may hold a name that is run.
 
-    functions: those that run what they are given. variables: with the function that sets them, or with none where that may be anywhere.
+    functions: those that run what they are given. given: variables outside of functions that have what their script was given.
+    variables: with the function that sets them, or with none where that may be anywhere.
     """
 
     functions: frozenset[str]
     variables: frozenset[tuple[str, str]]
     extents: Mapping[str, Sequence[tuple[str, int, int]]]
+    given: frozenset[tuple[str, str]] = frozenset()
 
     def around(self, path: str, line: int) -> str:
         """The innermost function around a line, with its path."""
@@ -137,8 +189,21 @@ class _Run(NamedTuple):
         place = self.around(path, line)
         return bool(self.variables & {(place, variable), ("", variable), (place, "!")})
 
+    def prints(self, path: str, line: int) -> bool:
+        """Whether what the function around a line prints is run."""
+        place = self.around(path, line)
+        return ("", f"$({place.partition(' ')[2]})") in self.variables
 
+
+_PRINTERS = frozenset({"echo", "printf", "print"})
 _POSITIONAL = re.compile(r"[@*]|\d+")
+
+
+def _known_run(index: Index, texts: Mapping[str, Words], moved: Collection[str]) -> _Run:
+    if moved:
+        return _run(index, texts)
+    known: _Run = index.keep("what shells run", lambda: _run(index, texts))
+    return known
 
 
 def _run(index: Index, texts: Mapping[str, Words]) -> _Run:
@@ -165,7 +230,8 @@ def _run(index: Index, texts: Mapping[str, Words]) -> _Run:
             key(place, source) for place, target, source in flows if source and ((place, target) in variables or ("", target) in variables)
         }
         variables |= {key(place, variable) for place, command, variable in given if command in functions}
-    return _Run(functions, frozenset(variables), found.extents)
+    outside = {(place, target) for place, target, source in flows if " " not in place and _POSITIONAL.fullmatch(source)}
+    return _Run(functions, frozenset(variables), found.extents, frozenset(outside))
 
 
 def _texts(index: Index, paths: Iterable[str], read: Callable[[str], bytes | None], moved: Collection[str]) -> dict[str, Words]:

@@ -29,7 +29,8 @@ def wanted(index: Index, symbol: Symbol) -> unread.Wanted:
     is_prop = is_own or record.kind in _VALUES  # what an object of options has, nobody gives
     is_member = record.kind in _MEMBERS
     made = unread.wanted(record.name, owners(symbol), is_member=is_member, read_as=read_by_templates(index, symbol), is_prop=is_prop)
-    return made.also(components.names_of(symbol))
+    is_run = bool(record_of(languages_of(index).get(record.path, "")).runs_words)
+    return made.also([*components.names_of(symbol), *([f"${record.name}"] if is_run else [])])
 
 
 def shortest_name(symbol: Symbol) -> str:

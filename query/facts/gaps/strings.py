@@ -18,6 +18,7 @@ from query.answers.paths import listed, of_paths
 from query.facts.documents import held_now
 from query.facts.gaps.uses import Uses, with_types
 from query.facts.index import Index
+from query.facts.quotes import quoting
 from query.facts.scopes import Scope as Place
 from query.facts.scopes import Scopes, scopes
 from query.facts.symbols import Symbol
@@ -118,7 +119,7 @@ def _spelling(index: Index, uses: Uses, name: bytes, read: Collection[tuple[str,
     """Documents with a string that is the name. `read`: path and line, 0-based, of strings of which it is known what they do."""
     return [
         path
-        for path in _quoting(index, uses, name, list(_looking_up(index)))
+        for path in quoting(index, uses.drift, uses.scope.text, name, list(_looking_up(index)))
         if _others(uses.scope.text(path) or b"", name, {line for at, line in read if at == path})
     ]
 
@@ -129,38 +130,7 @@ def _looking_up(index: Index) -> dict[str, None]:
     return paths
 
 
-def _quoting(index: Index, uses: Uses, name: bytes, paths: Sequence[str]) -> list[str]:
-    """Those of the documents that may have the name as a string now: all of them, until somebody asks a second time."""
-    moved = {*uses.drift.changed, *uses.drift.new, *uses.drift.deleted}
-    asked: list[bytes] = index.keep("names looked for in strings", list[bytes])
-    asked.append(name)
-    if len(asked) < _ASKED_OFTEN or not _IDENTIFIER.fullmatch(name):
-        return list(paths)
-    known: _Quoted = index.keep("names in strings", lambda: _quoted(uses, [path for path in paths if path not in moved]))
-    having = known.by_name.get(name, frozenset())
-    return [path for path in paths if path in having or path in moved or path not in known.paths]
-
-
-class _Quoted(NamedTuple):
-    """Of documents that were as the index has them: which hold a string that is a name."""
-
-    paths: frozenset[str]
-    by_name: dict[bytes, set[str]]
-
-
-def _quoted(uses: Uses, paths: Sequence[str]) -> _Quoted:
-    by_name: dict[bytes, set[str]] = {}
-    for path in paths:
-        for single, double in set(_QUOTED.findall(uses.scope.text(path) or b"")):
-            by_name.setdefault(single or double, set()).add(path)
-    return _Quoted(frozenset(paths), by_name)
-
-
 _LOOKED_UP = CALLABLE_KINDS | TYPE_KINDS | {SymbolKind.VARIABLE, SymbolKind.CONSTANT, SymbolKind.ENUM_MEMBER}
-_ASKED_OFTEN = 2
-_IDENTIFIER = re.compile(rb"[A-Za-z_\x80-\xff][\w\x80-\xff]*")
-_QUOTED = re.compile(rb"""'(%b)(?=')|"(%b)(?=")""" % (_IDENTIFIER.pattern, _IDENTIFIER.pattern))
-"""The end is only looked at: it may begin the next one, `'a'b'` in what is no Python."""
 
 
 def _others(text: bytes, name: bytes, read: Collection[int]) -> bool:

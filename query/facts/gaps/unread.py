@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Sequence
 
 from indexer import unread
 from indexer.languages import record_of
+from indexer.manifests import format_of
 from query.answers.envelope import Reason
 from query.answers.paths import of_paths
 from query.facts.families import languages_of
@@ -67,7 +68,11 @@ def reasons(index: Index, uses: Uses) -> list[Reason]:
         read_as = spellings.read_by_templates(index, symbol)
         shortest = spellings.shortest_name(symbol)
         for path, what in _naming(index, symbol, uses.drift, shown=uses.question == "references", family=uses.family).items():
-            if uses.scope.is_asked(path) if what == "linked" else uses.could_refer(path) or spellings.is_of_object(symbol):
+            if (
+                uses.scope.is_asked(path)
+                if what == "linked" or format_of(path)
+                else uses.could_refer(path) or spellings.is_of_object(symbol)
+            ):
                 naming[what, shortest].add(path)
             elif read_as and uses.scope.is_asked(path) and uses.scope.holds(path, [read_as]):
                 naming[what, read_as].add(path)

@@ -13,6 +13,7 @@ import msgspec
 from indexer import unread
 from indexer.embedded import searched_of
 from indexer.languages import TYPESCRIPT, record_of
+from indexer.manifests import format_of
 from indexer.plain_files import read
 from query.facts.families import languages_of
 from query.facts.freshness import Drift
@@ -73,7 +74,8 @@ def may_refer(index: Index, path: str, family: Collection[str]) -> bool:
     """Whether a file may refer to what languages of this family define: by its own language, or by what it is."""
     if not family:
         return True
-    if own := languages_of(index).get(path, ""):
+    own = languages_of(index).get(path, "")
+    if own and not format_of(path):  # a Makefile speaks to a shell
         return own in family
     families = unread.rule_of(path).families
     return not families or any(record_of(language).family in families for language in family)
