@@ -7,20 +7,18 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path, PurePosixPath
 
-from indexer import plain_files, vcs
+from indexer import plain_files
 from indexer.encoding import as_text
 from indexer.errors import AmbiguousName, NameNotFound, UsageError
 from indexer.languages import record_of
-from indexer.private_places import is_held
-from indexer.servers.registry import language_of
 from query.facts.dotted import dotted
 from query.live import outline
+from query.live.holding import MOST_BYTES, Held, Texts
 from query.live.outline import Present
 
-_MOST_BYTES = 5_000_000
 _MOST_FILES = 300
 """Parsed for one name at most."""
 
@@ -28,14 +26,14 @@ _PACKAGES = ("__init__", "index", "mod", "lib", "main")
 """Files that are called otherwise than the module that they are."""
 
 
-def find(root: Path, name: str) -> tuple[str, Present]:
+def find(texts: Texts, name: str) -> tuple[str, Present]:
     """The path and the definition of the one symbol that a bare or dotted name means.
 
     Raises:
         NameNotFound: no file defines it. AmbiguousName: several do; the candidates are places. UsageError: too many files would have
             to be read, or the name is a place or a path.
     """
-    found = exact(root, name)
+    found = exact(texts, name)
     if not found:
         raise NameNotFound(f"no symbol '{name}' is defined in the workspace, as far as the text of its files tells")
     if len(found) > 1:
@@ -47,7 +45,7 @@ def find(root: Path, name: str) -> tuple[str, Present]:
     return found[0]
 
 
-def exact(root: Path, name: str) -> list[tuple[str, Present]]:
+def exact(texts: Texts, name: str) -> list[tuple[str, Present]]:
     """All definitions of a bare or dotted name, with their paths.
 
     Raises:
@@ -57,10 +55,11 @@ def exact(root: Path, name: str) -> list[tuple[str, Present]]:
     last = wanted.rpartition(".")[2]
     if not last or "/" in name:
         raise UsageError(f"without an index '{name}' cannot be looked up; give file_path with line and column, or a symbol's name")
-    found = _texts(root, last, functools.cache(lambda language: _may_define(last, language)))
+    held = [file for file in texts.holding(last) if _may_hold(file, wanted)]
+    found = _chosen(held, functools.cache(lambda language: _may_define(last, language)))
     fitting = [(path, item) for path, text in found for item in _defined(path, text, wanted, last)]
     return [(path, item) for path, item in fitting if _fits(_module(path), item.dotted, wanted)] or [
-        (path, item) for path, item in fitting if _passes_on(root, path, item.dotted, wanted)
+        (path, item) for path, item in fitting if _passes_on(texts.root, path, item.dotted, wanted)
     ]
 
 
@@ -88,7 +87,7 @@ def _may_define(name: str, language: str) -> re.Pattern[bytes]:
     )
 
 
-def containing(root: Path, part: str, *, prefix: bool) -> list[tuple[str, Present]]:
+def containing(texts: Texts, part: str, *, prefix: bool) -> list[tuple[str, Present]]:
     """All definitions whose name has this part, or begins with it, in any case.
 
     Raises:
@@ -101,19 +100,21 @@ def containing(root: Path, part: str, *, prefix: bool) -> list[tuple[str, Presen
         name = item.dotted.rpartition(".")[2].lower()
         return name.startswith(lower) if prefix else lower in name
 
-    texts = _texts(root, "", lambda language: may_define)
-    return [(path, item) for path, text in texts for item in outline.outline(path, text) if fits(item)]
+    chosen = _chosen(texts.reading(""), lambda language: may_define)
+    return [(path, item) for path, text in chosen for item in outline.outline(path, text) if fits(item)]
 
 
-def _texts(root: Path, last: str, may_define: Callable[[str], re.Pattern[bytes]]) -> list[tuple[str, str]]:
-    """Paths and texts of the files that have a text, and in which something may be defined."""
+def _may_hold(file: Held, wanted: str) -> bool:
+    """Whether a file may define a member of what the name says before its last part: that is its module, or stands in its text too."""
+    owner, module = wanted.rpartition(".")[0].rpartition(".")[2], _module(file.path)
+    return not module or not owner.isidentifier() or owner.encode() in file.content or owner in module.split(".")
+
+
+def _chosen(held: Iterable[Held], may_define: Callable[[str], re.Pattern[bytes]]) -> list[tuple[str, str]]:
+    """Paths and texts of the files in which something may be defined."""
     found: list[tuple[str, str]] = []
-    for path in vcs.list_files(root):
-        language = language_of(path)
-        if not language or not is_held(str(root), path):
-            continue
-        content = plain_files.read(root / path, _MOST_BYTES) or b""
-        if last.encode() not in content or not may_define(language).search(content):
+    for path, language, content in held:
+        if not may_define(language).search(content):
             continue
         if len(found) == _MOST_FILES:
             raise UsageError(f"the name stands in more than {_MOST_FILES} files; give file_path beside it, or wait until there is an index")
@@ -147,7 +148,7 @@ def _passes_on(root: Path, path: str, own: str, wanted: str) -> bool:
         inside = ".".join(folder.parts)
         if not inside or not (f".{inside}".endswith(f".{package}") or f".{package}".endswith(f".{inside}")):
             continue
-        texts = [plain_files.read(root / folder / f"{name}{PurePosixPath(path).suffix}", _MOST_BYTES) or b"" for name in _PACKAGES]
+        texts = [plain_files.read(root / folder / f"{name}{PurePosixPath(path).suffix}", MOST_BYTES) or b"" for name in _PACKAGES]
         if any(re.search(rb"(?<!\w)" + re.escape(first.encode()) + rb"(?!\w)|import\s+\*|\*\s+from", text) for text in texts):
             return True
     return False
