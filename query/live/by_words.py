@@ -8,30 +8,38 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from indexer.embedded import form_of
 from indexer.errors import UsageError
 from indexer.lsp import methods
+from indexer.lsp.decode import Position
+from indexer.lsp.uri import path_to_uri
+from indexer.model import SymbolKind
 from indexer.text import index_to_utf16, utf16_to_index
 from query.answers.envelope import Place, Reason
 from query.answers.paths import of_paths
 from query.answers.style import count
 from query.context import Workspace
+from query.facts.dotted import dotted
 from query.facts.parameters import Named
+from query.live import decode
+from query.live.decode import Symbol
 from query.live.documents import wire_text
 from query.live.holding import Held, texts_of
 from query.live.navigation import Asked, ask_server, is_outside, is_test_file
-from query.live.outline import outline
-from query.live.questions import document, relative
+from query.live.questions import document, origin, relative, supports
 
 CODE = "asked_by_words"
 BUDGET_S = 3.0
 """From the question on; a server that needs longer for its first word has `_LEAST_S` after it."""
 
 _LEAST_S = 1.0
+_AROUND_S = 4.0
+"""From the question on, for what stands around the places that were found."""
+
 _AT_ONCE = 256
 """Places that are asked in one message to the server; after each one may be told that nobody waits any more."""
 
@@ -40,15 +48,19 @@ _OTHER_NAME = re.compile(r"\s+as\s+(\w+)")
 _SHOWN = 200
 _MOST_NAMES = 2
 
-_Written = tuple[str, int, int]
+Written = tuple[str, int, int]
 """Path, 0-based line and UTF-16 column."""
 
 
 class Uses(NamedTuple):
-    """The places that name a symbol, definitions first, then by path and position; and why there may be others."""
+    """The places that name a symbol, definitions first, then by path and position; and why there may be others.
+
+    `until`: when the time is over that may be spent on what stands around them (monotonic).
+    """
 
     places: list[Place]
     reason: Reason
+    until: float
 
 
 class _Line(NamedTuple):
@@ -81,9 +93,8 @@ def asked(workspace: Workspace, ask: Named, *, declarations: bool = True) -> tup
     question = ask_server(workspace, ask, methods.TEXT_DOCUMENT_DEFINITION)
     start = [(relative(workspace, item.uri), item.range.start) for item in question.locations]
     targets = {(path, at.line, at.character) for path, at in start}
-    of = question.spot.document
-    if any(item.selection[:2] == question.spot[1:] for item in outline(of.path, of.text)):
-        targets.add((of.path, question.spot.line, question.spot.col))  # asked at a definition, some tell of the declaration
+    if question.record.kind != "identifier":
+        targets.add((question.record.path, question.record.line - 1, question.record.col - 1))  # there, some tell of the declaration
     names = _names(workspace, question)
     if not targets or not names or question.completeness.status == "unknown":
         return question, None
@@ -91,7 +102,7 @@ def asked(workspace: Workspace, ask: Named, *, declarations: bool = True) -> tup
     asking.ask(max(since + BUDGET_S, time.monotonic() + _LEAST_S))
     if question.reply is not None:
         question.reply.elapsed_ms += asking.elapsed_ms
-    return question, Uses(asking.places(declarations=declarations), asking.reason())
+    return question, Uses(asking.places(declarations=declarations), asking.reason(), since + _AROUND_S)
 
 
 def _names(workspace: Workspace, question: Asked) -> list[str]:
@@ -112,7 +123,7 @@ def _names(workspace: Workspace, question: Asked) -> list[str]:
 class _Asking:
     """One question's places: those that are written, those that were asked, and what came of it."""
 
-    def __init__(self, workspace: Workspace, question: Asked, targets: set[_Written], names: Sequence[str]) -> None:
+    def __init__(self, workspace: Workspace, question: Asked, targets: set[Written], names: Sequence[str]) -> None:
         self._workspace, self._question, self._targets = workspace, question, targets
         self._names = names
         languages = frozenset(question.info.languages)
@@ -126,7 +137,7 @@ class _Asking:
         self._lines: dict[str, list[_Line]] = {}
         self._paths: dict[str, str] = {}  # by URI
         self._unasked = {path for path in self._files if form_of(path)}  # what is written there is told to a server as another text
-        self._found: dict[_Written, Place] = {}
+        self._found: dict[Written, Place] = {}
         self._renamed: dict[str, set[str]] = {}  # other names by path
         self._asked = self._written = self._refused = 0
         for path, file in self._files.items():
@@ -182,6 +193,59 @@ class _Asking:
             return []
         self._renamed[path].add(renamed[1])
         return [(path, other) for other in _written(self._files[path], renamed[1])]
+
+
+class Around(NamedTuple):
+    """A function, class or namespace, or the file itself. `line`, `col`: of its name, 0-based."""
+
+    dotted: str
+    kind: str
+    line: int
+    col: int
+
+
+def around(workspace: Workspace, question: Asked, places: Iterable[Written], until: float) -> list[Around | None]:
+    """What stands around each of these places as the server outlines their files, which costs a thirtieth of reading them ourselves.
+
+    None in a file without an outline, and in those for which the time did not reach.
+    """
+    outlines: dict[str, list[Symbol] | None] = {}
+    found: list[Around | None] = []
+    for path, line, col in places:
+        if path not in outlines:
+            outlines[path] = _outline(workspace, question, path) if time.monotonic() < until else None
+        known = outlines[path]
+        if known is None:
+            found.append(None)
+            continue
+        holding = [item for item in known if _at(item.whole.start) <= (line, col) < _at(item.whole.end)]
+        inner = max(holding, key=lambda item: _at(item.whole.start), default=None)
+        if inner is None:
+            found.append(Around(path, "module", 0, 0))
+        else:
+            found.append(Around(dotted(inner.dotted), SymbolKind(inner.kind).label, *_at(inner.name_at.start)))
+    return found
+
+
+def _at(position: Position) -> tuple[int, int]:
+    return position.line, position.character
+
+
+def _outline(workspace: Workspace, question: Asked, path: str) -> list[Symbol] | None:
+    method = methods.TEXT_DOCUMENT_DOCUMENT_SYMBOL
+    if not supports(question.info, "documentSymbolProvider", method):
+        return None
+    uri = path_to_uri(str(workspace.top / path))
+    reply = workspace.servers.ask(path, method, {"textDocument": {"uri": uri}}, follow_up=True)
+    if reply.error or reply.result is None:
+        return None
+    return [item for item in decode.outline(reply.result, origin(reply.server, method)).records if item.kind in _HOLDERS]
+
+
+_HOLDERS = frozenset({
+    SymbolKind.FUNCTION, SymbolKind.METHOD, SymbolKind.CONSTRUCTOR, SymbolKind.CLASS, SymbolKind.INTERFACE, SymbolKind.STRUCT,
+    SymbolKind.ENUM, SymbolKind.NAMESPACE,
+})  # fmt: skip
 
 
 def _written(file: Held, name: str) -> Iterator[_Line]:

@@ -59,11 +59,12 @@ def _text(answer: Answer[list[FoundReference]], style: Style) -> Iterator[str]:
 
 
 def _live(workspace: Workspace, ask: FindReferences) -> Answer[list[FoundReference]]:
+    from query.live.by_words import around
     from query.live.navigation import enclosing, fits, is_outside, is_test_file
 
     if ask.role or ask.possible:
         raise UsageError("a running server tells no roles and no possible references: ask the index for those, without live")
-    question, told, beyond = _by_words(workspace, ask) or _by_server(workspace, ask)
+    question, told, beyond, until = _by_words(workspace, ask) or (*_by_server(workspace, ask), None)
     number = Counter[str]()
     found: list[FoundReference] = []
     for place in told:
@@ -89,8 +90,13 @@ def _live(workspace: Workspace, ask: FindReferences) -> Answer[list[FoundReferen
         found.sort(key=lambda item: (-item.count, item.path))
     offset = offset_of(ask.cursor)
     shown = found[offset : offset + ask.limit]
-    enclosed = enclosing(workspace, {item.path for item in shown})  # their files are read for it, which the whole list may have too many of
-    shown = [msgspec.structs.replace(item, enclosing=enclosed(item.path, item.line - 1, item.col - 1)) for item in shown]
+    if until is None:
+        enclosed = enclosing(workspace, {item.path for item in shown})  # their files are read for it; the whole list may have too many
+        names = [enclosed(item.path, item.line - 1, item.col - 1) for item in shown]
+    else:
+        places = [(item.path, item.line - 1, item.col - 1) for item in shown]
+        names = [item.dotted if item is not None else "" for item in around(workspace, question, places, until)]
+    shown = [msgspec.structs.replace(item, enclosing=name) for item, name in zip(shown, names, strict=True)]
     return question.answer(ask, shown, page_of(offset, len(shown), len(found)), reasons=beyond)
 
 
@@ -104,14 +110,17 @@ def _by_server(workspace: Workspace, ask: FindReferences) -> tuple[Asked, list[P
     return question, told, _known_beyond(workspace, question.spot, ask, {(place.path, place.line, place.col) for place in told})
 
 
-def _by_words(workspace: Workspace, ask: FindReferences) -> tuple[Asked, list[Place], list[Reason]] | None:
-    """While the first index is made: what the time allows; None where the server does not tell what is meant, or its own are wanted."""
+def _by_words(workspace: Workspace, ask: FindReferences) -> tuple[Asked, list[Place], list[Reason], float] | None:
+    """While the first index is made: what the time allows, and when it is over.
+
+    None where the server does not tell what is meant, or where its own are wanted.
+    """
     from query.live import by_words
 
     if not workspace.is_indexing or ask.live:
         return None
     question, uses = by_words.asked(workspace, ask, declarations=ask.include_declaration)
-    return None if uses is None else (question, uses.places, [uses.reason])
+    return None if uses is None else (question, uses.places, [uses.reason], uses.until)
 
 
 def _known_beyond(workspace: Workspace, spot: Spot, ask: FindReferences, told: Collection[tuple[str, int, int]]) -> list[Reason]:
