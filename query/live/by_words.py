@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from indexer.embedded import form_of
@@ -19,7 +18,7 @@ from indexer.lsp.decode import Position
 from indexer.lsp.uri import path_to_uri
 from indexer.model import SymbolKind
 from indexer.text import index_to_utf16, utf16_to_index
-from query.answers.envelope import Place, Reason
+from query.answers.envelope import Place, Reason, SymbolRecord
 from query.answers.paths import of_paths
 from query.answers.style import count
 from query.context import Workspace
@@ -195,6 +194,46 @@ class _Asking:
         return [(path, other) for other in _written(self._files[path], renamed[1])]
 
 
+def calls(workspace: Workspace, question: Asked, uses: Uses) -> Iterator[Place]:
+    """Those of the places at which the symbol is called, as far as what stands behind its name tells."""
+    texts = texts_of(workspace)
+    files = {file.path: file for name in _names(workspace, question) for file in texts.holding(name)}
+    lines: dict[str, list[str]] = {}
+    is_value = question.record.kind not in _CALLABLE
+    for place in uses.places:
+        if place.path not in lines:
+            lines[place.path] = _LINE_END.split(wire_text(files[place.path].content))
+        known = lines[place.path]
+        line = known[place.line - 1]
+        behind = "\n".join([line[utf16_to_index(line, place.end_col - 1) :], *known[place.line : place.line + _LINES_BEHIND]])
+        if (_CALLED if is_value else _CALLED_FUNCTION).match(behind):
+            yield place
+
+
+_LINES_BEHIND = 1
+_CALLABLE = frozenset({"function", "method", "constructor", "class", "struct"})
+_CALLED = re.compile(r"\s*(?:\?\.|!)?\s*[(`]")
+_CALLED_FUNCTION = re.compile(r"\s*(?:\?\.|!)?\s*(?:(?:::)?<[^()]*>|\[[^()]*\])?\s*[(`]")
+"""With what a language says between a function's name and what it is given: types in `<…>` or `[…]`, a question mark."""
+
+
+def record(place: Place, around: Around | None) -> SymbolRecord:
+    """What calls at a place; its file, where what stands around it is not known."""
+    path = place.path
+    if around is None or around.kind == "module":
+        kind = "file" if around is None else around.kind
+        return SymbolRecord(symbol=f"{path}:1:1", name=path, qualified_name=path, kind=kind, path=path, line=1, col=1)
+    return SymbolRecord(
+        symbol=f"{place.path}:{around.line + 1}:{around.col + 1}",
+        name=around.dotted.rpartition(".")[2],
+        qualified_name=around.dotted,
+        kind=around.kind,
+        path=place.path,
+        line=around.line + 1,
+        col=around.col + 1,
+    )
+
+
 class Around(NamedTuple):
     """A function, class or namespace, or the file itself. `line`, `col`: of its name, 0-based."""
 
@@ -262,7 +301,7 @@ def _written(file: Held, name: str) -> Iterator[_Line]:
 
 def _distance(path: str, home: str) -> tuple[bool, int, str]:
     """Tests last, then by how many folders they share with the definition's file."""
-    here, there = PurePosixPath(path).parent.parts, PurePosixPath(home).parent.parts
+    here, there = path.split("/")[:-1], home.split("/")[:-1]
     shared = next(
         (number for number, (one, other) in enumerate(zip(here, there, strict=False)) if one != other), min(len(here), len(there))
     )

@@ -34,7 +34,10 @@ class Texts:
         return self._holding[part]
 
     def reading(self, part: str) -> Iterator[Held]:
-        """The same, one after another: for who looks for what stands in most of them. A link is no file: what it leads to is listed itself."""
+        """The same, one after another: for who looks for what stands in most of them.
+
+        A link is passed over: what it leads to is listed itself, or is not of the repository.
+        """
         wanted = part.encode("utf-8", "surrogatepass")
         for path in vcs.list_files(self.root):
             language = language_of(path)

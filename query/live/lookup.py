@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path, PurePosixPath
 
 from indexer import plain_files
@@ -55,14 +55,48 @@ def exact(texts: Texts, name: str) -> list[tuple[str, Present]]:
     last = wanted.rpartition(".")[2]
     if not last or "/" in name:
         raise UsageError(f"without an index '{name}' cannot be looked up; give file_path with line and column, or a symbol's name")
-    held = [file for file in texts.holding(last) if _may_hold(file, wanted)]
-    found = _chosen(held, functools.cache(lambda language: _may_define(last, language)))
-    fitting = [(path, item) for path, text in found for item in _defined(path, text, wanted, last)]
-    return [(path, item) for path, item in fitting if _fits(_module(path), item.dotted, wanted)] or [
-        (path, item) for path, item in fitting if _passes_on(texts.root, path, item.dotted, wanted)
-    ]
+    parts = wanted.split(".")
+    held = texts.holding(last)
+    fitting = _defining([file for file in held if _may_fit(file, parts)], wanted)
+    if found := [(path, item) for path, item in fitting if _fits(_module(path), item.dotted, wanted)]:
+        return found
+    passing = _defining([file for file in held if _may_pass_on(file, parts)], wanted) if len(parts) > 1 else []
+    return [(path, item) for path, item in passing if _passes_on(texts.root, path, item.dotted, wanted)]
 
 
+def _defining(held: Iterable[Held], wanted: str) -> list[tuple[str, Present]]:
+    last = wanted.rpartition(".")[2]
+    chosen = _chosen(held, lambda language: _may_define(last, language))
+    return [(path, item) for path, text in chosen for item in _defined(path, text, wanted, last)]
+
+
+def _may_fit(file: Held, parts: Sequence[str]) -> bool:
+    """Whether a text may define what the last parts of a name say, and is of a module that fits the others (as `_fits`): the name alone is
+    defined in many, and to parse one takes as long as to look for words in hundreds.
+    """
+    module = _module(file.path)
+    if len(parts) > 1 and module and parts[-2].encode() not in file.content and parts[-2] not in module.split("."):
+        return False  # at a glance, most of them
+    for number in range(1, len(parts) + 1):
+        if not _is_defined(file, parts[-number]):
+            return False
+        rest = ".".join(parts[:-number])
+        if not rest or not module or f".{module}".endswith(f".{rest}") or f".{rest}".endswith(f".{module}"):
+            return True
+    return False
+
+
+def _may_pass_on(file: Held, parts: Sequence[str]) -> bool:
+    """Whether a text may define the last part, and lies in a folder that the others name (as `_passes_on`), or names what they say."""
+    return _is_defined(file, parts[-1]) and (parts[-2] in PurePosixPath(file.path).parts or _is_defined(file, parts[-2]))
+
+
+def _is_defined(file: Held, part: str) -> bool:
+    """Whether a text may define a name, as far as its words tell."""
+    return part.encode() in file.content and (not part.isidentifier() or _may_define(part, file.language).search(file.content) is not None)
+
+
+@functools.lru_cache(maxsize=64)
 def _may_define(name: str, language: str) -> re.Pattern[bytes]:
     """What a text has somewhere that defines a name; most texts that only use it do not have it."""
     word = re.escape(name.encode())
@@ -102,12 +136,6 @@ def containing(texts: Texts, part: str, *, prefix: bool) -> list[tuple[str, Pres
 
     chosen = _chosen(texts.reading(""), lambda language: may_define)
     return [(path, item) for path, text in chosen for item in outline.outline(path, text) if fits(item)]
-
-
-def _may_hold(file: Held, wanted: str) -> bool:
-    """Whether a file may define a member of what the name says before its last part: that is its module, or stands in its text too."""
-    owner, module = wanted.rpartition(".")[0].rpartition(".")[2], _module(file.path)
-    return not module or not owner.isidentifier() or owner.encode() in file.content or owner in module.split(".")
 
 
 def _chosen(held: Iterable[Held], may_define: Callable[[str], re.Pattern[bytes]]) -> list[tuple[str, str]]:
