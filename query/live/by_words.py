@@ -32,11 +32,11 @@ from query.live.navigation import Asked, ask_server, is_outside, is_test_file
 from query.live.questions import document, origin, relative, supports
 
 CODE = "asked_by_words"
-BUDGET_S = 3.0
+BUDGET_S = 2.5
 """From the question on; a server that needs longer for its first word has `_LEAST_S` after it."""
 
 _LEAST_S = 1.0
-_AROUND_S = 4.0
+_AROUND_S = 3.5
 """From the question on, for what stands around the places that were found."""
 
 _AT_ONCE = 256
