@@ -66,7 +66,7 @@ def begun(answer: Answer[Any], result: Any) -> Answer[Any]:
 
 
 def shorten(answer: Answer[Any], result: Any, max_chars: int, measure: Measure = to_json) -> Answer[Any]:
-    """As many rows as fit, but for the last fiftieth of the room, from the one on that the answer's cursor names, and the cursor of the next.
+    """As many rows as fit, but for the last fiftieth of the room, from the one on that the cursor names, and the cursor of the next.
 
     Where not even one row fits, the words around it are cut, and at last the row itself is in the answer, which is then too long.
 
