@@ -74,7 +74,7 @@ def faults_below(folder: Path, depth: int) -> Generator[tuple[str, str]]:
                 yield from faults_below(Path(entry.path), depth - 1)
 
 
-def read(path: Path, most: int = MOST_BYTES, *, accepts: Callable[[os.stat_result], bool] | None = None) -> bytes | None:
+def read(path: str | Path, most: int = MOST_BYTES, *, accepts: Callable[[os.stat_result], bool] | None = None) -> bytes | None:
     """The content of a plain file; None where there is none, where something else is in its place, or more than `most` bytes.
 
     Args:

@@ -63,6 +63,17 @@ class Reply(msgspec.Struct, kw_only=True):
     unproven: bool = False
 
 
+class Definitions(msgspec.Struct, kw_only=True):
+    """Where what stands at many places is defined, each as (URI, line, column): one list a place, in the order in which they were given.
+
+    None in place of a list: it was not answered in time. `refused`: how many were answered with an error, or with what cannot be read.
+    """
+
+    found: list[list[tuple[str, int, int]] | None]
+    refused: int
+    elapsed_ms: int
+
+
 class Diagnosis(msgspec.Struct, kw_only=True):
     """Diagnostics as the server gives them, by path: plain JSON. `unsettled`: paths whose diagnostics had not come in time."""
 
@@ -86,6 +97,13 @@ class Servers(Protocol):
 
         `path` is open while it is asked. `timeout_s` 0 for the server table's. `follow_up`: one of many questions for one answer, put
         right after another: whether anything has changed on disk in between is not looked at.
+        """
+        ...
+
+    def definitions(self, places: Sequence[tuple[str, int, int]], budget_s: float) -> Definitions:
+        """Where what stands at each of these places (path, 0-based line and column) of one server is defined, as far as the time reaches.
+
+        The server was asked about something else right before: whether anything has changed on disk since is not looked at.
         """
         ...
 
@@ -185,6 +203,7 @@ class Workspace(msgspec.Struct, kw_only=True, dict=True):
     """What a tool works on that needs no index: relative paths start from `root`. `index` is None where there is none. Of one question.
 
     `phases`: of the session that asks. `is_indexing`: the first index is being made; names are looked up in the files' text meanwhile.
+    `kept`: what was found out for this question and may be needed again, by whoever did.
     """
 
     root: Path
@@ -193,6 +212,7 @@ class Workspace(msgspec.Struct, kw_only=True, dict=True):
     is_indexing: bool = False
     phases: Phases = msgspec.field(default_factory=Phases)
     progress: Progress = silent
+    kept: dict[str, object] = msgspec.field(default_factory=dict[str, object])
 
     @functools.cached_property
     def top(self) -> Path:

@@ -23,6 +23,7 @@ from indexer.store.lint import lint
 from query.dialects import dialect
 from query.facts.index import open_index
 from query.live import lookup, outline
+from query.live.holding import Texts
 from query.surface.service import Service
 from query.upkeep.first import First, Indexing, Making, read, why_not, write
 
@@ -223,17 +224,17 @@ def test_a_growing_index_is_right_at_each_size_and_ends_as_an_undisturbed_one(tm
 
 
 def test_names_are_looked_up_in_the_text(root: Path) -> None:
-    assert lookup.find(root, "Item.gross")[0] == "shop/models.py"
-    assert lookup.find(root, "shop.models.make")[1].selection.line == 5
-    assert lookup.find(root, "above.shop.other.run")[0] == "shop/other.py"
-    assert {path for path, _ in lookup.containing(root, "gro", prefix=True)} == {"shop/models.py"}
+    assert lookup.find(Texts(root), "Item.gross")[0] == "shop/models.py"
+    assert lookup.find(Texts(root), "shop.models.make")[1].selection.line == 5
+    assert lookup.find(Texts(root), "above.shop.other.run")[0] == "shop/other.py"
+    assert {path for path, _ in lookup.containing(Texts(root), "gro", prefix=True)} == {"shop/models.py"}
     (root / "shop/__init__.py").write_text("from .models import make\n", encoding="utf-8")
-    assert lookup.find(root, "shop.make")[0] == "shop/models.py", "a package passes on what a module of it defines"
+    assert lookup.find(Texts(root), "shop.make")[0] == "shop/models.py", "a package passes on what a module of it defines"
     with pytest.raises(NameNotFound):
-        lookup.find(root, "other.Item")
+        lookup.find(Texts(root), "other.Item")
     (root / "shop/more.py").write_text("class Item:\n    pass\n", encoding="utf-8")
     with pytest.raises(AmbiguousName) as caught:
-        lookup.find(root, "Item")
+        lookup.find(Texts(root), "Item")
     assert [item["send"] for item in caught.value.candidates] == ["shop/models.py:1:7", "shop/more.py:1:7"]
 
 
@@ -252,6 +253,6 @@ def test_a_text_that_defines_a_name_is_read_and_one_that_uses_it_is_not(tmp_path
     (tmp_path / "a.py").write_text(text, encoding="utf-8")
     (tmp_path / "b.py").write_text("from a import other\n\nprint(other.wanted(1), wanted(2), [wanted], sorted(x, key=wanted))\n")
     told = [item.dotted.rpartition(".")[2] for item in outline.outline("a.py", text)]
-    assert len(lookup.exact(tmp_path, "wanted")) == told.count("wanted")
+    assert len(lookup.exact(Texts(tmp_path), "wanted")) == told.count("wanted")
     assert lookup._may_define("wanted", "python").search(text.encode()) or "wanted" not in told
     assert not lookup._may_define("wanted", "python").search((tmp_path / "b.py").read_bytes())

@@ -17,7 +17,7 @@ from indexer.drive.socket import ServerSocket
 from indexer.errors import ServerCrashed, ServerError, ServerMissing, ServerTimeout, UsageError
 from indexer.lsp import methods
 from indexer.store.generations import Home
-from query.context import Diagnosis, Reply, ServerInfo
+from query.context import Definitions, Diagnosis, Reply, ServerInfo
 from query.live.launch import Launcher
 from query.live.running import Running
 
@@ -56,6 +56,12 @@ class Host:
                 path, lambda server, warm: server.ask(place, method, params, texts, timeout_s, warm=warm, follow_up=follow_up)
             )
         )
+
+    def definitions(self, places: Sequence[tuple[str, int, int]], budget_s: float) -> Definitions:
+        if not places:
+            return Definitions(found=[], refused=0, elapsed_ms=0)
+        asked, until = [(self._place(path), line, col) for path, line, col in places], time.monotonic() + budget_s
+        return self._do(lambda: self._try(places[0][0], lambda server, warm: server.definitions(asked, until, warm=warm)))
 
     def diagnose(self, paths: Sequence[str], *, overlay: Mapping[str, str] = {}, timeout_s: float = 0.0) -> Diagnosis:
         if not paths:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from query.context import Diagnosis, Reply, ServerInfo, Servers
+from query.context import Definitions, Diagnosis, Reply, ServerInfo, Servers
 
 log = logging.getLogger(__name__)
 
@@ -28,6 +28,9 @@ class Lazy:
         self, path: str, method: str, params: Any, *, overlay: Mapping[str, str] = {}, timeout_s: float = 0.0, follow_up: bool = False
     ) -> Reply:
         return self._servers().ask(path, method, params, overlay=overlay, timeout_s=timeout_s, follow_up=follow_up)
+
+    def definitions(self, places: Sequence[tuple[str, int, int]], budget_s: float) -> Definitions:
+        return self._servers().definitions(places, budget_s)
 
     def diagnose(self, paths: Sequence[str], *, overlay: Mapping[str, str] = {}, timeout_s: float = 0.0) -> Diagnosis:
         return self._servers().diagnose(paths, overlay=overlay, timeout_s=timeout_s)

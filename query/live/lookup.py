@@ -7,20 +7,18 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path, PurePosixPath
 
-from indexer import plain_files, vcs
+from indexer import plain_files
 from indexer.encoding import as_text
 from indexer.errors import AmbiguousName, NameNotFound, UsageError
 from indexer.languages import record_of
-from indexer.private_places import is_held
-from indexer.servers.registry import language_of
 from query.facts.dotted import dotted
 from query.live import outline
+from query.live.holding import MOST_BYTES, Held, Texts
 from query.live.outline import Present
 
-_MOST_BYTES = 5_000_000
 _MOST_FILES = 300
 """Parsed for one name at most."""
 
@@ -28,14 +26,14 @@ _PACKAGES = ("__init__", "index", "mod", "lib", "main")
 """Files that are called otherwise than the module that they are."""
 
 
-def find(root: Path, name: str) -> tuple[str, Present]:
+def find(texts: Texts, name: str) -> tuple[str, Present]:
     """The path and the definition of the one symbol that a bare or dotted name means.
 
     Raises:
         NameNotFound: no file defines it. AmbiguousName: several do; the candidates are places. UsageError: too many files would have
             to be read, or the name is a place or a path.
     """
-    found = exact(root, name)
+    found = exact(texts, name)
     if not found:
         raise NameNotFound(f"no symbol '{name}' is defined in the workspace, as far as the text of its files tells")
     if len(found) > 1:
@@ -47,7 +45,7 @@ def find(root: Path, name: str) -> tuple[str, Present]:
     return found[0]
 
 
-def exact(root: Path, name: str) -> list[tuple[str, Present]]:
+def exact(texts: Texts, name: str) -> list[tuple[str, Present]]:
     """All definitions of a bare or dotted name, with their paths.
 
     Raises:
@@ -57,13 +55,48 @@ def exact(root: Path, name: str) -> list[tuple[str, Present]]:
     last = wanted.rpartition(".")[2]
     if not last or "/" in name:
         raise UsageError(f"without an index '{name}' cannot be looked up; give file_path with line and column, or a symbol's name")
-    found = _texts(root, last, functools.cache(lambda language: _may_define(last, language)))
-    fitting = [(path, item) for path, text in found for item in _defined(path, text, wanted, last)]
-    return [(path, item) for path, item in fitting if _fits(_module(path), item.dotted, wanted)] or [
-        (path, item) for path, item in fitting if _passes_on(root, path, item.dotted, wanted)
-    ]
+    parts = wanted.split(".")
+    held = texts.holding(last)
+    fitting = _defining([file for file in held if _may_fit(file, parts)], wanted)
+    if found := [(path, item) for path, item in fitting if _fits(_module(path), item.dotted, wanted)]:
+        return found
+    passing = _defining([file for file in held if _may_pass_on(file, parts)], wanted) if len(parts) > 1 else []
+    return [(path, item) for path, item in passing if _passes_on(texts.root, path, item.dotted, wanted)]
 
 
+def _defining(held: Iterable[Held], wanted: str) -> list[tuple[str, Present]]:
+    last = wanted.rpartition(".")[2]
+    chosen = _chosen(held, lambda language: _may_define(last, language))
+    return [(path, item) for path, text in chosen for item in _defined(path, text, wanted, last)]
+
+
+def _may_fit(file: Held, parts: Sequence[str]) -> bool:
+    """Whether a text may define what the last parts of a name say, and is of a module that fits the others (as `_fits`): the name alone is
+    defined in many, and to parse one takes as long as to look for words in hundreds.
+    """
+    module = _module(file.path)
+    if len(parts) > 1 and module and parts[-2].encode() not in file.content and parts[-2] not in module.split("."):
+        return False  # at a glance, most of them
+    for number in range(1, len(parts) + 1):
+        if not _is_defined(file, parts[-number]):
+            return False
+        rest = ".".join(parts[:-number])
+        if not rest or not module or f".{module}".endswith(f".{rest}") or f".{rest}".endswith(f".{module}"):
+            return True
+    return False
+
+
+def _may_pass_on(file: Held, parts: Sequence[str]) -> bool:
+    """Whether a text may define the last part, and lies in a folder that the others name (as `_passes_on`), or names what they say."""
+    return _is_defined(file, parts[-1]) and (parts[-2] in PurePosixPath(file.path).parts or _is_defined(file, parts[-2]))
+
+
+def _is_defined(file: Held, part: str) -> bool:
+    """Whether a text may define a name, as far as its words tell."""
+    return part.encode() in file.content and (not part.isidentifier() or _may_define(part, file.language).search(file.content) is not None)
+
+
+@functools.lru_cache(maxsize=64)
 def _may_define(name: str, language: str) -> re.Pattern[bytes]:
     """What a text has somewhere that defines a name; most texts that only use it do not have it."""
     word = re.escape(name.encode())
@@ -88,7 +121,7 @@ def _may_define(name: str, language: str) -> re.Pattern[bytes]:
     )
 
 
-def containing(root: Path, part: str, *, prefix: bool) -> list[tuple[str, Present]]:
+def containing(texts: Texts, part: str, *, prefix: bool) -> list[tuple[str, Present]]:
     """All definitions whose name has this part, or begins with it, in any case.
 
     Raises:
@@ -101,19 +134,15 @@ def containing(root: Path, part: str, *, prefix: bool) -> list[tuple[str, Presen
         name = item.dotted.rpartition(".")[2].lower()
         return name.startswith(lower) if prefix else lower in name
 
-    texts = _texts(root, "", lambda language: may_define)
-    return [(path, item) for path, text in texts for item in outline.outline(path, text) if fits(item)]
+    chosen = _chosen(texts.reading(""), lambda language: may_define)
+    return [(path, item) for path, text in chosen for item in outline.outline(path, text) if fits(item)]
 
 
-def _texts(root: Path, last: str, may_define: Callable[[str], re.Pattern[bytes]]) -> list[tuple[str, str]]:
-    """Paths and texts of the files that have a text, and in which something may be defined."""
+def _chosen(held: Iterable[Held], may_define: Callable[[str], re.Pattern[bytes]]) -> list[tuple[str, str]]:
+    """Paths and texts of the files in which something may be defined."""
     found: list[tuple[str, str]] = []
-    for path in vcs.list_files(root):
-        language = language_of(path)
-        if not language or not is_held(str(root), path):
-            continue
-        content = plain_files.read(root / path, _MOST_BYTES) or b""
-        if last.encode() not in content or not may_define(language).search(content):
+    for path, language, content in held:
+        if not may_define(language).search(content):
             continue
         if len(found) == _MOST_FILES:
             raise UsageError(f"the name stands in more than {_MOST_FILES} files; give file_path beside it, or wait until there is an index")
@@ -147,7 +176,7 @@ def _passes_on(root: Path, path: str, own: str, wanted: str) -> bool:
         inside = ".".join(folder.parts)
         if not inside or not (f".{inside}".endswith(f".{package}") or f".{package}".endswith(f".{inside}")):
             continue
-        texts = [plain_files.read(root / folder / f"{name}{PurePosixPath(path).suffix}", _MOST_BYTES) or b"" for name in _PACKAGES]
+        texts = [plain_files.read(root / folder / f"{name}{PurePosixPath(path).suffix}", MOST_BYTES) or b"" for name in _PACKAGES]
         if any(re.search(rb"(?<!\w)" + re.escape(first.encode()) + rb"(?!\w)|import\s+\*|\*\s+from", text) for text in texts):
             return True
     return False

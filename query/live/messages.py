@@ -7,7 +7,8 @@ from typing import Any
 import msgspec
 
 METHODS = frozenset({
-    "ask", "diagnose", "info", "running", "start", "restart", "open_document", "close_document", "changed_files", "set_log_level",
+    "ask", "definitions", "diagnose", "info", "running", "start", "restart", "open_document", "close_document", "changed_files",
+    "set_log_level",
 })  # fmt: skip
 """What may be called from outside: methods of `Host` by name."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
@@ -38,6 +39,11 @@ _slow: OrderedDict[tuple[str, bytes], bool] = OrderedDict()
 """By language and digest of texts that were tried, whether no parser reads them in time; the last so many."""
 
 
+_KEPT = 8
+_outlines: OrderedDict[tuple[str, bytes], list[Present]] = OrderedDict()
+"""By path and digest of the text: a question by name looks at the file of the definition three times."""
+
+
 def hangs(texts: Sequence[tuple[str, str]]) -> set[int]:
     """Numbers of the texts (path, text) that no parser of ours reads in a time that fits their size, which no index has told yet.
 
@@ -64,6 +70,16 @@ def outline(path: str, text: str) -> list[Present]:
     language = _language(path, text)
     if not language or hangs([(path, text)]):
         return []
+    key = (path, hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=16).digest())
+    if (known := _outlines.get(key)) is None:
+        known = _outlines[key] = _parsed(language, path, text)
+        with contextlib.suppress(KeyError):  # threads may do so at once
+            while len(_outlines) > _KEPT:
+                _outlines.popitem(last=False)
+    return [*known]
+
+
+def _parsed(language: str, path: str, text: str) -> list[Present]:
     parsed = syntaxes.parse(language, path, text.encode("utf-8", "replace"), "", definitions_only=True)
     if parsed.adopts:
         return []

@@ -22,6 +22,7 @@ from query.facts.parameters import MAX_INT, NAME_HELP, Named
 from query.live import lookup, outline
 from query.live.decode import Location, Origin
 from query.live.documents import read_text
+from query.live.holding import texts_of
 
 if TYPE_CHECKING:
     from indexer.lsp import requests
@@ -172,7 +173,7 @@ def _by_name(workspace: Workspace, name: str) -> Spot:
     if workspace.index is None and not workspace.is_indexing:
         raise NoIndex(f"no index knows what '{name}' is; give file_path with line and column; {remedy(workspace.root)}")
     if workspace.index is None:
-        path, defined = lookup.find(workspace.top, name)
+        path, defined = lookup.find(texts_of(workspace), name)
         return Spot(document(workspace, path), defined.selection.line, defined.selection.col)
     record = names.resolve(workspace.index, name).record
     if record.external:

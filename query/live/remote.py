@@ -18,7 +18,7 @@ import msgspec
 
 from indexer import errors
 from indexer.errors import Bug, LspidxError, ServerCrashed
-from query.context import Diagnosis, Reply, ServerInfo
+from query.context import Definitions, Diagnosis, Reply, ServerInfo
 from query.live import channel, runtime
 from query.live.channel import Channel
 from query.live.messages import MAX_MESSAGE_BYTES, Call, Outcome, Start
@@ -60,6 +60,9 @@ class Remote:
         self, path: str, method: str, params: Any, *, overlay: Mapping[str, str] = {}, timeout_s: float = 0.0, follow_up: bool = False
     ) -> Reply:
         return self._call(Reply, "ask", path, method, params, overlay=dict(overlay), timeout_s=timeout_s, follow_up=follow_up)
+
+    def definitions(self, places: Sequence[tuple[str, int, int]], budget_s: float) -> Definitions:
+        return self._call(Definitions, "definitions", list(places), budget_s)
 
     def diagnose(self, paths: Sequence[str], *, overlay: Mapping[str, str] = {}, timeout_s: float = 0.0) -> Diagnosis:
         return self._call(Diagnosis, "diagnose", list(paths), overlay=dict(overlay), timeout_s=timeout_s)

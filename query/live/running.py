@@ -24,9 +24,10 @@ from indexer.lsp.protocol import LIVE, initialize_params
 from indexer.lsp.uri import path_to_uri
 from indexer.servers.registry import endings_of, language_id, load_table
 from indexer.servers.scripts import language_of_file
-from query.context import Diagnosis, Reply, ServerInfo
+from query.context import Definitions, Diagnosis, Reply, ServerInfo
 from query.live.documents import Documents
 from query.live.launch import Launch
+from query.live.many import asked_for
 from query.live.outline import hangs
 from query.live.published import Diagnostics, read
 from query.live.tree import Tree
@@ -160,6 +161,19 @@ class Running:
             edits=edits,
             unproven=not self._believed and self._is_in_vain(path),
         )
+
+    def definitions(self, places: Sequence[tuple[str, int, int]], until: float, *, warm: bool) -> Definitions:
+        """Where what stands at each of these places, by absolute path, is defined, until then (monotonic); many are under way at once.
+
+        A document is opened for it where the server's table says that it answers better so.
+        """
+        if not warm:
+            self._bring([], {})
+            self._believe("")
+        return asked_for(self._talk, self.launch.found.spec, places, until, self._open_for)
+
+    def _open_for(self, path: str) -> None:
+        self._documents.bring([path], {})
 
     def diagnose(self, paths: Sequence[str], overlay: Mapping[str, str], timeout_s: float, *, warm: bool) -> Diagnosis:
         """Diagnostics of documents, by absolute path, as of these texts."""

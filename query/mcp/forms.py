@@ -56,9 +56,14 @@ def answered(tool: Tool, answer: Answer[Any], options: Options) -> Result:
     failed = options.strict and status != "complete"
     first = f"strict: the answer is {status}\n" if failed else ""
 
+    texts: dict[int, tuple[Answer[Any], str]] = {}  # by identity, of an answer that lives as long
+
     def text_of(part: Answer[Any]) -> str:
-        hint = next_hint(tool, part)
-        return first + click.unstyle(to_text(part, Style(compact=True))) + (f"\nnext: {hint}" if hint else "")
+        if id(part) not in texts:
+            hint = next_hint(tool, part)
+            text = first + click.unstyle(to_text(part, Style(compact=True))) + (f"\nnext: {hint}" if hint else "")
+            texts[id(part)] = (part, text)
+        return texts[id(part)][1]
 
     def data_of(part: Answer[Any]) -> dict[str, Any]:
         hint = next_hint(tool, part)

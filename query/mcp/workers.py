@@ -12,6 +12,7 @@ import os
 import signal
 import socket
 import time
+from collections import deque
 from collections.abc import Callable
 from typing import NoReturn
 
@@ -22,6 +23,8 @@ from query.mcp.frames import Question, Received, Sender, Told
 
 MOST_READERS, _MORE = 16, 4
 """How many there may be at once: one for each processor, and more where all are at long ones."""
+_COLD_S = 0.1
+"""A new reader has to open the index, and answers its first question half as fast: dozens of short ones are answered in that time."""
 _PATIENCE_S = 1.0
 """Where no reader has answered for so long, all are at something long."""
 _IDLE_S = 60.0
@@ -44,6 +47,7 @@ class Workers:
         self._life = os.pipe()
         self._readers: list[_Worker] = []
         self._idle: list[_Worker] = []
+        self._wanted: deque[asyncio.Future[_Worker]] = deque()
         self._home: _Worker | None = None
         self._free = asyncio.Semaphore(min(MOST_READERS, os.cpu_count() or 1))
         self._more = asyncio.Semaphore(_MORE)
@@ -58,22 +62,51 @@ class Workers:
         """
         taken = await self._turn()
         try:
-            worker = self._idle.pop() if self._idle else self._forked(reads=True)
+            worker = await self._reader()
             try:
                 told = await worker.ask(self._numbered(question), progress)
             except BaseException:
                 self._end(worker)
                 raise
             self._answered_at = time.monotonic()
-            if worker.epoch != self._epoch:
-                self._end(worker)
-                return told
-            worker.idle_since = time.monotonic()
-            self._idle.append(worker)
-            asyncio.get_running_loop().call_later(_IDLE_S + 1, self._end_idle)
+            self._rest(worker)
             return told
         finally:
             taken.release()
+
+    async def _reader(self) -> _Worker:
+        """The one that answered last; where all are busy the first that is not any more, for most questions are short, or a new one."""
+        if self._idle:
+            return self._idle.pop()
+        if not self._readers:
+            return self._forked(reads=True)
+        coming: asyncio.Future[_Worker] = asyncio.get_running_loop().create_future()
+        self._wanted.append(coming)
+        try:
+            await asyncio.wait([coming], timeout=_COLD_S)
+        except asyncio.CancelledError:
+            if coming.done():
+                self._rest(coming.result())
+            raise
+        finally:
+            with contextlib.suppress(ValueError):
+                self._wanted.remove(coming)
+        if not coming.done():
+            return self._forked(reads=True)
+        worker = coming.result()
+        return self._forked(reads=True) if worker.is_gone else worker
+
+    def _rest(self, worker: _Worker) -> None:
+        """Gives a reader to who waits for one."""
+        if worker.epoch != self._epoch:
+            self._end(worker)
+            return
+        worker.idle_since = time.monotonic()
+        if self._wanted:
+            self._wanted.popleft().set_result(worker)
+            return
+        self._idle.append(worker)
+        asyncio.get_running_loop().call_later(_IDLE_S + 1, self._end_idle)
 
     async def _turn(self) -> asyncio.Semaphore:
         """What is to be released when the question is answered."""

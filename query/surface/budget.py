@@ -66,7 +66,7 @@ def begun(answer: Answer[Any], result: Any) -> Answer[Any]:
 
 
 def shorten(answer: Answer[Any], result: Any, max_chars: int, measure: Measure = to_json) -> Answer[Any]:
-    """As many rows as fit, from the one on that the answer's cursor names, and the cursor of the next.
+    """As many rows as fit, but for the last fiftieth of the room, from the one on that the cursor names, and the cursor of the next.
 
     Where not even one row fits, the words around it are cut, and at last the row itself is in the answer, which is then too long.
 
@@ -107,7 +107,7 @@ def shorten(answer: Answer[Any], result: Any, max_chars: int, measure: Measure =
 
 
 def _most(low: int, low_chars: int, high: int, high_chars: int, max_chars: int, chars: Callable[[int], int]) -> None:
-    """Asks for the length of ever more fitting numbers of rows, until the largest that fits was one of them.
+    """Asks for the length of ever more fitting numbers of rows, until one fits that leaves little room, or is the largest that fits.
 
     Rows are much alike, so a straight line between a number that fits and one that does not says about where to look; where it errs to
     the same side twice, the middle is next.
@@ -116,7 +116,7 @@ def _most(low: int, low_chars: int, high: int, high_chars: int, max_chars: int, 
         low, high: a number that fits, and one that does not. chars: the length of so many rows.
     """
     sides: list[bool] = []
-    while high - low > 1:
+    while high - low > 1 and max_chars - low_chars > max_chars // _ROOM:
         guess = low + (max_chars - low_chars) * (high - low) // max(1, high_chars - low_chars)
         if len(sides) > 1 and sides[-1] == sides[-2]:
             guess, sides = (guess + (2 if sides[-1] else -2)) if high - low > _NEAR else (low + high) // 2, []
@@ -159,6 +159,9 @@ def _with_codes(answer: Answer[Any]) -> Answer[Any]:
 
 
 _NEAR = 8
+_ROOM = 50
+"""So large a part of the room may stay free: to fill it would cost as many lengths as to come so far."""
+
 _SLIMMER = (_with_few_paths, _with_short_reasons, _with_codes)
 """What is left out around the rows before a row is, step by step."""
 

@@ -30,7 +30,8 @@ class Parts:
     def __init__(self, plain: Any) -> None:
         """`plain`: the result as built-in values (`msgspec.to_builtins`)."""
         self._plain = plain
-        keys = list(_keys(plain, (), 0))
+        keys: list[tuple[int, int, int]] = []
+        _keys(plain, (), 0, keys)
         ranks = [0] * len(keys)
         for rank, row in enumerate(sorted(range(len(keys)), key=keys.__getitem__)):  # sorted is stable: else in the order of the text
             ranks[row] = rank
@@ -56,18 +57,27 @@ class _Held(NamedTuple):
         return at < len(self.ranks) and self.ranks[at] < end
 
 
-def _keys(value: Any, indices: tuple[int, ...], field: int) -> Iterator[tuple[int, int, int]]:
-    """What the rows of a value are sorted by, in the order of the text: the block, the element, the field of the result."""
+def _keys(value: Any, indices: tuple[int, ...], field: int, found: list[tuple[int, int, int]]) -> None:
+    """Adds what the rows of a value are sorted by, in the order of the text: the block, the element, the field of the result."""
     if isinstance(value, list):
-        for number, item in enumerate(value):
-            inner = list(_keys(item, (*indices, number), field))
-            yield from inner or [_key((*indices, number), field)]
+        for number, item in enumerate(cast("list[Any]", value)):
+            before = len(found)
+            if _may_have(item):
+                _keys(item, (*indices, number), field, found)
+            if len(found) == before:
+                found.append(_key((*indices, number), field))
     elif isinstance(value, dict):
-        for number, item in enumerate(value.values()):
-            yield from _keys(item, indices, field if indices else number)
+        for number, item in enumerate(cast("dict[str, Any]", value).values()):
+            if _may_have(item):
+                _keys(item, indices, field if indices else number, found)
     elif isinstance(value, str) and _is_long(value):
-        for number in range(len(_pieces(value))):
-            yield _key((*indices, number), field)
+        found.extend(_key((*indices, number), field) for number in range(len(_pieces(value))))
+
+
+def _may_have(value: Any) -> bool:
+    """Whether a value may have rows: most of what an answer consists of are numbers and short texts, which are passed over here."""
+    kind = type(value)
+    return kind is dict or kind is list or (kind is str and len(value) > _PIECE_CHARS)
 
 
 def _key(indices: tuple[int, ...], field: int) -> tuple[int, int, int]:
@@ -77,10 +87,10 @@ def _key(indices: tuple[int, ...], field: int) -> tuple[int, int, int]:
 def _held(value: Any, ranks: Iterator[int]) -> _Held | None:
     """The rows of a value, whose ranks come in the order of the text; None where it has none."""
     if isinstance(value, list):
-        elements = [_held(item, ranks) or _Held((next(ranks),)) for item in cast("list[Any]", value)]
+        elements = [(_may_have(item) and _held(item, ranks)) or _Held((next(ranks),)) for item in cast("list[Any]", value)]
         return _Held(sorted(rank for held in elements for rank in held.ranks), elements) if elements else None
     if isinstance(value, dict):
-        fields = [_held(item, ranks) for item in cast("dict[str, Any]", value).values()]
+        fields = [_held(item, ranks) if _may_have(item) else None for item in cast("dict[str, Any]", value).values()]
         inside = sorted(rank for held in fields if held is not None for rank in held.ranks)
         return _Held(inside, fields) if inside else None
     if isinstance(value, str) and _is_long(value):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 
@@ -28,6 +28,9 @@ from query.facts.sources import Sources
 from query.facts.symbols import TYPES, Symbol, symbols_by_id
 from query.facts.value_uses import value_uses
 from query.surface.registry import tool
+
+if TYPE_CHECKING:
+    from query.live.navigation import Asked
 
 Direction = Literal["incoming", "outgoing", "both"]
 How = Literal["call", "dispatch", "value"]
@@ -166,12 +169,18 @@ def _live(workspace: Workspace, ask: FindCallers) -> Answer[list[Edge]]:
 
     if ask.evidence:
         raise UsageError("a running server tells no evidence: ask the index for that, without live")
-    question = ask_server(workspace, ask, methods.TEXT_DOCUMENT_PREPARE_CALL_HIERARCHY)
     edges: list[Edge] = []
     replies: list[Any] = []
     reasons: list[Reason] = []
+    by_words = _by_words(workspace, ask)
+    if by_words is not None:
+        edges, reasons = by_words[1:]
+    if by_words is not None and ask.direction == "incoming":
+        question = by_words[0]
+    else:
+        question = ask_server(workspace, ask, methods.TEXT_DOCUMENT_PREPARE_CALL_HIERARCHY)
     for direction in ("incoming", "outgoing"):
-        if ask.direction not in (direction, "both"):
+        if ask.direction not in (direction, "both") or (by_words is not None and direction == "incoming"):
             continue
         found = calls(workspace, question, direction, ask.depth)
         replies += found.replies
@@ -187,6 +196,36 @@ def _live(workspace: Workspace, ask: FindCallers) -> Answer[list[Edge]]:
     offset = offset_of(ask.cursor)
     shown = edges[offset : offset + ask.limit]
     return question.answer(ask, shown, page_of(offset, len(shown), len(edges)), more=replies, reasons=reasons)
+
+
+def _by_words(workspace: Workspace, ask: FindCallers) -> tuple[Asked, list[Edge], list[Reason]] | None:
+    """Callers while the first index is made: what the time allows.
+
+    None where none are wanted, where the server does not tell what is meant, or where its own are wanted.
+    """
+    from query.live import by_words
+    from query.live.navigation import is_test_file
+
+    if not workspace.is_indexing or ask.live or ask.direction == "outgoing":
+        return None
+    question, uses = by_words.asked(workspace, ask, declarations=False)
+    if uses is None:
+        return None
+    called = [
+        place
+        for place in by_words.calls(workspace, question, uses)
+        if ask.tests == "include" or is_test_file(place.path) == (ask.tests == "only")
+    ]
+    callers = by_words.around(workspace, question, [(place.path, place.line - 1, place.col - 1) for place in called], uses.until)
+    edges: dict[str, Edge] = {}
+    for place, caller in zip(called, callers, strict=True):
+        symbol = by_words.record(place, caller)
+        edge = edges.setdefault(symbol.symbol, Edge(direction="incoming", symbol=symbol, sites=[], depth=1, of=question.record.symbol))
+        edge.sites.append(Site(path=place.path, line=place.line, col=place.col, evidence="live", text=place.text))
+    reasons = [uses.reason]
+    if ask.depth > 1:
+        reasons.append(Reason(code="calls_cut", detail="until there is an index only direct callers are looked for, not those of callers"))
+    return question, [*edges.values()], reasons
 
 
 @tool(

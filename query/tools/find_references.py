@@ -25,6 +25,8 @@ from query.facts.symbols import Symbol, symbols_by_id
 from query.surface.registry import tool
 
 if TYPE_CHECKING:
+    from query.answers.envelope import Place
+    from query.live.navigation import Asked
     from query.live.questions import Spot
 
 _PAGE = 10_000
@@ -57,17 +59,15 @@ def _text(answer: Answer[list[FoundReference]], style: Style) -> Iterator[str]:
 
 
 def _live(workspace: Workspace, ask: FindReferences) -> Answer[list[FoundReference]]:
-    from indexer.lsp import methods
-    from query.live.navigation import ask_server, enclosing, fits, found_places, is_outside, is_test_file
+    from query.live.by_words import around
+    from query.live.navigation import enclosing, fits, is_outside, is_test_file
 
     if ask.role or ask.possible:
         raise UsageError("a running server tells no roles and no possible references: ask the index for those, without live")
-    question = ask_server(workspace, ask, methods.TEXT_DOCUMENT_REFERENCES, {"context": {"includeDeclaration": ask.include_declaration}})
+    question, told, beyond, until = _by_words(workspace, ask) or (*_by_server(workspace, ask), None)
     number = Counter[str]()
     found: list[FoundReference] = []
-    told = found_places(workspace, question)
-    beyond = _known_beyond(workspace, question.spot, ask, {(place.path, place.line, place.col) for place in told})
-    for place in sorted(told, key=lambda item: (item.path, item.line, item.col)):
+    for place in told:
         if is_outside(place.path):  # as by the index, only files of the workspace are listed
             continue
         test = is_test_file(place.path)
@@ -90,9 +90,37 @@ def _live(workspace: Workspace, ask: FindReferences) -> Answer[list[FoundReferen
         found.sort(key=lambda item: (-item.count, item.path))
     offset = offset_of(ask.cursor)
     shown = found[offset : offset + ask.limit]
-    enclosed = enclosing(workspace, {item.path for item in shown})  # their files are read for it, which the whole list may have too many of
-    shown = [msgspec.structs.replace(item, enclosing=enclosed(item.path, item.line - 1, item.col - 1)) for item in shown]
+    if until is None:
+        enclosed = enclosing(workspace, {item.path for item in shown})  # their files are read for it; the whole list may have too many
+        names = [enclosed(item.path, item.line - 1, item.col - 1) for item in shown]
+    else:
+        places = [(item.path, item.line - 1, item.col - 1) for item in shown]
+        names = [item.dotted if item is not None else "" for item in around(workspace, question, places, until)]
+    shown = [msgspec.structs.replace(item, enclosing=name) for item, name in zip(shown, names, strict=True)]
     return question.answer(ask, shown, page_of(offset, len(shown), len(found)), reasons=beyond)
+
+
+def _by_server(workspace: Workspace, ask: FindReferences) -> tuple[Asked, list[Place], list[Reason]]:
+    """What the server itself calls references, by path and position, and why there may be more."""
+    from indexer.lsp import methods
+    from query.live.navigation import ask_server, found_places
+
+    question = ask_server(workspace, ask, methods.TEXT_DOCUMENT_REFERENCES, {"context": {"includeDeclaration": ask.include_declaration}})
+    told = sorted(found_places(workspace, question), key=lambda item: (item.path, item.line, item.col))
+    return question, told, _known_beyond(workspace, question.spot, ask, {(place.path, place.line, place.col) for place in told})
+
+
+def _by_words(workspace: Workspace, ask: FindReferences) -> tuple[Asked, list[Place], list[Reason], float] | None:
+    """While the first index is made: what the time allows, and when it is over.
+
+    None where the server does not tell what is meant, or where its own are wanted.
+    """
+    from query.live import by_words
+
+    if not workspace.is_indexing or ask.live:
+        return None
+    question, uses = by_words.asked(workspace, ask, declarations=ask.include_declaration)
+    return None if uses is None else (question, uses.places, [uses.reason], uses.until)
 
 
 def _known_beyond(workspace: Workspace, spot: Spot, ask: FindReferences, told: Collection[tuple[str, int, int]]) -> list[Reason]:

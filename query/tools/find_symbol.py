@@ -78,14 +78,15 @@ def _text(answer: Answer[list[FoundSymbol]], style: Style) -> Iterator[str]:
 
 def _by_text(workspace: Workspace, ask: FindSymbol) -> Answer[list[FoundSymbol]]:
     from query.live import lookup
+    from query.live.holding import texts_of
     from query.live.navigation import fits, is_test_file
 
     if not ask.query or ask.match in ("fuzzy", "words") or ask.external or ask.detail_level == "hover":
         raise UsageError("only an index tells this")
     attempts: dict[Match, Callable[[], list[tuple[str, Present]]]] = {
-        "exact": lambda: lookup.exact(workspace.top, ask.query),
-        "prefix": lambda: lookup.containing(workspace.top, ask.query, prefix=True),
-        "substring": lambda: lookup.containing(workspace.top, ask.query, prefix=False),
+        "exact": lambda: lookup.exact(texts_of(workspace), ask.query),
+        "prefix": lambda: lookup.containing(texts_of(workspace), ask.query, prefix=True),
+        "substring": lambda: lookup.containing(texts_of(workspace), ask.query, prefix=False),
     }
     found: list[FoundSymbol] = []
     used: Match = "exact"

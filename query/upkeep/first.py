@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import itertools
 import os
 import sys
 import threading
@@ -139,7 +140,8 @@ class First:
     @functools.cached_property
     def is_short(self) -> bool:
         """Whether the run is over in a few seconds, by the number of files."""
-        return sum(bool(language_of(path)) for path in vcs.list_files(self.root)) <= _SHORT_FILES
+        sources = filter(language_of, vcs.list_files(self.root))
+        return next(itertools.islice(sources, _SHORT_FILES, None), None) is None
 
     def begin(self) -> None:
         """Begins the run if none is under way; nothing where the folder is none to index unasked, or where it just failed."""
