@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from indexer.model import Via
-from indexer.store.flow.ecmascript.objects import EcmascriptSolver
-from indexer.store.flow.sites import Site
-from indexer.store.flow.values import Sort
+from indexer.store.flow.ecmascript.solver import EcmascriptSolver
+from indexer.store.flow.values.sites import Site
+from indexer.store.flow.values.value import Sort
 
 ITERATOR = "[Symbol.iterator]"
 """The member that gives what is iterated over, as its name stands in a class."""

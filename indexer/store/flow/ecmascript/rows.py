@@ -1,14 +1,15 @@
-"""Rows to nodes, where ECMAScript differs from what `indexer.store.flow.rows` says."""
+"""Rows to nodes, where ECMAScript differs from what `indexer.store.flow.rows.builder` says."""
 
 from __future__ import annotations
 
 from indexer.model import Handed, SymbolFlag, SymbolKind
 from indexer.store.flow.ecmascript import containers, library
-from indexer.store.flow.ecmascript.objects import EMITTERS, WHOLE, EcmascriptSolver
-from indexer.store.flow.kinds import Kind
-from indexer.store.flow.rows import Builder
-from indexer.store.flow.sites import Signature, Site
-from indexer.store.flow.values import Sort
+from indexer.store.flow.ecmascript.provided import EMITTERS, WHOLE
+from indexer.store.flow.ecmascript.solver import EcmascriptSolver
+from indexer.store.flow.rows.builder import Builder
+from indexer.store.flow.text.kinds import Kind
+from indexer.store.flow.values.sites import Signature, Site
+from indexer.store.flow.values.value import Sort
 
 EACH_OF = "*"
 """In place of a key of SET_ITEM: each property of the value is set under its own name."""
