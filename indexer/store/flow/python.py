@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import chain
 
+from indexer.store.flow.calls import thrown
 from indexer.store.flow.calls.call import call
 from indexer.store.flow.fixpoint import MOST_ROUNDS, follow
 from indexer.store.flow.found import below
@@ -32,6 +33,7 @@ def solve(program: Program) -> Solver:
     solver.graph.run()
     builder.stand_in()
     solver.graph.run()
+    thrown.follow(solver, builder.blocks)
     for _ in range(MOST_ROUNDS):
         if not below.take(solver):
             break

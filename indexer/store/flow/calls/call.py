@@ -8,10 +8,11 @@ from indexer.store.flow.values import arguments
 from indexer.store.flow.values.provided import MADE
 from indexer.store.flow.values.sites import Signature, Site
 from indexer.store.flow.values.solver import Solver
-from indexer.store.flow.values.value import Sort
+from indexer.store.flow.values.value import OF_TEXTS, Sort
 
 _FUNCTIONS = {**library.FUNCTIONS, **standard.FUNCTIONS}
 """What functions and classes of the library do, by dotted name."""
+_EXCEPTIONS = frozenset(f"builtins.{name}" for name in standard.EXCEPTIONS)
 
 
 def call(solver: Solver, site: Site, value: int) -> None:
@@ -34,6 +35,8 @@ def call(solver: Solver, site: Site, value: int) -> None:
             solver.graph.copy(node, site.result)
     elif sort == Sort.UNBOUND:
         call(solver, site, first)
+    elif sort == Sort.METHOD and second < 0:
+        solver.graph.put(site.result, solver.values.text(OF_TEXTS[solver.method_name(first)](solver.values.content(second))))
     elif sort == Sort.METHOD:
         containers.of_container(solver, site, solver.method_name(first), second)
     elif sort == Sort.OUTSIDE:
@@ -170,6 +173,8 @@ def _construct(solver: Solver, site: Site, value: int, owner: int, *, is_by_meta
         if solver.is_set("__new__"):  # a function of static kind, that is given the class
             solver.load_set(program.order(owner), "__new__", unbound := graph.node(), value)
             solver.bind(unbound, value, callee)
+    if starts < 0 and site.given and any(solver.program.outside.get(base, "") in _EXCEPTIONS for base in program.order(owner)):
+        standard.keep_given(solver, site, solver.attribute(owner, "args"))
     if starts < 0 and makes < 0 and any(base in solver.records for base in program.order(owner)):
         _fill(solver, site, owner)
 

@@ -121,6 +121,16 @@ def item(solver: Solver, source: int, key: str, target: int, row: int) -> None:
     graph.watch(source, solver.once(taken))
 
 
+def named_item(solver: Solver, source: int, names: int, target: int) -> None:
+    """`globals()[name]` of names that are values."""
+
+    def named(text: int) -> None:
+        if content := solver.values.content(text):
+            item(solver, source, "s" + content, target, -1)
+
+    solver.graph.watch(names, named)
+
+
 def is_from(key: str, place: int) -> bool:
     return key == "" or (key[:1] == "i" and key[1:].isdigit() and int(key[1:]) >= place)
 

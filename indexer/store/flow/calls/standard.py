@@ -18,6 +18,23 @@ from indexer.store.flow.values.value import Sort
 
 _Handler = Callable[[Solver, Site], None]
 
+EXCEPTIONS = (
+    *(
+        "BaseException",
+        "Exception",
+        "ArithmeticError",
+        "AssertionError",
+        "AttributeError",
+        "EOFError",
+        "ImportError",
+        "IndexError",
+        "KeyError",
+    ),
+    *("LookupError", "ModuleNotFoundError", "NotImplementedError", "OSError", "RuntimeError", "StopIteration", "SystemExit", "TypeError"),
+    *("ValueError", "Warning", "UserWarning", "DeprecationWarning", "PermissionError", "TimeoutError", "UnicodeError"),
+)
+"""Classes of the language whose objects hold what they are given."""
+
 
 def _passes_on(place: int) -> _Handler:
     """It calls the argument at a place with those behind it: `loop.call_later(1, f, x)`."""
@@ -258,6 +275,23 @@ def _compared(solver: Solver, site: Site) -> None:
         solver.graph.copy(source, site.result)
 
 
+def _exception(solver: Solver, site: Site) -> None:
+    """An exception of the language: of those that are given anything that flows, or are thrown because of another one."""
+    call = solver.program.parent[site.row] if site.row >= 0 else -1
+    if site.given or call in solver.caused:
+        made = collected(solver, site)
+        solver.spaces.add(made)
+        keep_given(solver, site, solver.slot(made, "sargs"))
+
+
+def keep_given(solver: Solver, site: Site, target: int) -> None:
+    """A tuple of all arguments."""
+    given = solver.container(("given", site.number))
+    solver.graph.put(target, given)
+    for place, source in enumerate(site.given):
+        solver.graph.copy(source, solver.slot(given, f"i{place}"))
+
+
 def _named_tuple(solver: Solver, site: Site) -> None:
     """`namedtuple("Point", "x y")`."""
     solver.graph.put(site.result, solver.values.number(Sort.FIELDS, site.number))
@@ -382,5 +416,6 @@ FUNCTIONS: Mapping[str, _Handler] = {
     **dict.fromkeys(("operator.attrgetter",), _getter),
     "operator.methodcaller": _method_caller,
     "collections.namedtuple": _named_tuple,
+    **dict.fromkeys((f"builtins.{name}" for name in EXCEPTIONS), _exception),
     **dict.fromkeys(("functools.singledispatch", "functools.singledispatchmethod"), _single_dispatch),
 }

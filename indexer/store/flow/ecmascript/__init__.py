@@ -8,6 +8,7 @@ a function may be one; properties are looked up along prototypes; what a file ex
 from __future__ import annotations
 
 from indexer.model import SymbolKind
+from indexer.store.flow.calls import thrown
 from indexer.store.flow.ecmascript import assembling, containers, events, library
 from indexer.store.flow.ecmascript.calls import call
 from indexer.store.flow.ecmascript.nameless import add_nameless
@@ -25,8 +26,10 @@ def solve(program: Program) -> EcmascriptSolver:
     nameless = add_nameless(program)
     solver = EcmascriptSolver(program, call)
     solver.nameless |= nameless
-    EcmascriptBuilder(solver, program.rows.get(ECMASCRIPT, ())).build()
+    builder = EcmascriptBuilder(solver, program.rows.get(ECMASCRIPT, ()))
+    builder.build()
     follow(solver)
+    thrown.follow(solver, builder.blocks)
     for holder, source, names, row in solver.copied:
         if not any(solver.graph.holds_texts(node) for node in names):
             containers.copy_each(solver, holder, source, row)

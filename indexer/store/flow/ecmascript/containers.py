@@ -61,6 +61,20 @@ def item(solver: EcmascriptSolver, source: int, key: str, target: int) -> None:
     graph.watch(source, solver.once(taken))
 
 
+def named_item(solver: EcmascriptSolver, source: int, names: int, target: int) -> None:
+    """`source[name]` of names that are values: methods of objects of classes. Of what has no class any property is taken."""
+
+    def load(value: int, name: str) -> None:
+        if solver.values[value].sort not in (Sort.CONTAINER, Sort.TEXT):
+            solver.load(value, name, target, -1, target)
+
+    def named(text: int) -> None:
+        if (content := solver.values.content(text)).isidentifier():
+            solver.graph.watch(source, solver.once(lambda value: load(value, content)))
+
+    solver.graph.watch(names, named)
+
+
 def begins(name: str, beginning: str) -> bool:
     """Whether a name is one that is made of a beginning and a word: `on` of `onOpen` and not of `once`."""
     after = name[len(beginning) :]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from indexer.model import Via
+from indexer.store.flow.calls import thrown
 from indexer.store.flow.ecmascript import described
 from indexer.store.flow.ecmascript.assembling import (
     Handler,
@@ -30,10 +31,10 @@ from indexer.store.flow.ecmascript.containers import (
     values_of,
 )
 from indexer.store.flow.ecmascript.events import new_emitter, of_emitter
-from indexer.store.flow.ecmascript.provided import EMITTERS, FUNCTIONS, OF_EVENTS, OF_TEXTS
+from indexer.store.flow.ecmascript.provided import EMITTERS, FUNCTIONS, OF_EVENTS
 from indexer.store.flow.ecmascript.solver import EcmascriptSolver
 from indexer.store.flow.values.sites import Site
-from indexer.store.flow.values.value import Sort
+from indexer.store.flow.values.value import OF_TEXTS, Sort
 
 OF_PROMISES = frozenset(("then", "catch", "finally"))
 """A promise is taken to be what it holds: what an async function returns is what `await` gives, and what `then` hands over."""
@@ -91,15 +92,25 @@ def of_unknown(solver: EcmascriptSolver, site: Site, objects: Sequence[int], nam
     """`x.map(f)` where nobody knows what `x` holds: `f` is called; of a promise with what it holds."""
     site.is_doubtful = is_doubtful
     if name in OF_PROMISES:
-        given = list(objects[:1]) if name == "then" else []
-        for place, callee in enumerate(site.given[:2]):
-            solver.graph.copy(invoke(solver, site, callee, given if place == 0 else []), site.result)
+        given = [list(objects[:1]), _thrown(solver, site)] if name == "then" else [_thrown(solver, site) if name == "catch" else []]
+        for callee, handed in zip(site.given, given, strict=False):
+            solver.graph.copy(invoke(solver, site, callee, handed), site.result)
         for node in objects if name != "then" else ():
             solver.graph.copy(node, site.result)
         return
     handler = METHODS.get(name)
     if handler is not None:
         handler(solver, site, solver.container(("unknown", site.number)))
+
+
+def _thrown(solver: EcmascriptSolver, site: Site) -> list[int]:
+    """The node of what is thrown by what makes the promise that a method is called of."""
+    node, parents = solver.graph.node(), solver.program.parent
+    end = site.row + 1
+    while end < len(parents) and parents[end] >= site.row:
+        end += 1
+    thrown.catch(solver, range(site.row + 1, end), node)
+    return [node]
 
 
 # ---- functions as objects
@@ -189,10 +200,19 @@ def _new_promise(solver: EcmascriptSolver, site: Site) -> None:
     held = solver.container(("promise", site.number))
     solver.graph.copy(solver.all_of(held), site.result)
     solver.promise(site.result)
-    resolve = solver.graph.node()
+    resolve, reject = solver.graph.node(), solver.graph.node()
     solver.graph.put(resolve, solver.method("(resolve)", held))
+    solver.graph.put(reject, solver.builtin("Promise.reject"))
     for callee in site.given[:1]:
-        invoke(solver, site, callee, [resolve])
+        invoke(solver, site, callee, [resolve, reject])
+
+
+def _rejected(solver: EcmascriptSolver, site: Site) -> None:
+    """`Promise.reject(x)`: who waits for what the function around gives catches x."""
+    solver.promise(site.result)
+    function = solver.program.body[site.row] if site.row >= 0 else -1
+    for source in site.given[:1] if function >= 0 else ():
+        solver.graph.copy(source, solver.throws(function))
 
 
 def _all(solver: EcmascriptSolver, site: Site) -> None:
@@ -333,6 +353,7 @@ _FUNCTIONS: dict[str, Handler] = {
     **dict.fromkeys(("Set", "WeakSet"), _new_set),
     "Promise": _new_promise,
     "Promise.resolve": _resolved,
+    "Promise.reject": _rejected,
     **dict.fromkeys(("Promise.all", "Promise.allSettled"), _all),
     **dict.fromkeys(("Promise.race", "Promise.any"), _any),
     "Reflect.apply": _apply,

@@ -145,8 +145,11 @@ class EcmascriptBuilder(Builder):
     def item(self, row: int) -> None:
         program = self._program
         sources = [program.of[row]] if program.of[row] >= 0 else self._nodes(row, 0)
+        names = self._nodes(row, 2)
         for source in sources:
             containers.item(self._solver, source, program.key[row], row)
+            for each in names:
+                containers.named_item(self._solver, source, each, row)
 
     def set_item(self, row: int) -> None:
         if self._program.key[row] == EACH_OF:

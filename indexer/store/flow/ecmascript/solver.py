@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from indexer.model import SymbolFlag
 from indexer.store.flow.ecmascript.accessors import Accessors
-from indexer.store.flow.ecmascript.provided import FUNCTIONS, LISTS, OF_EVENTS, OF_TEXTS, PROMISE, WHOLE, WHOLES
-from indexer.store.flow.values.value import Sort
+from indexer.store.flow.ecmascript.provided import FUNCTIONS, LISTS, OF_EVENTS, PROMISE, WHOLE, WHOLES
+from indexer.store.flow.values.value import OF_TEXTS, Sort
 
 _STATIC = int(SymbolFlag.STATIC)
 _GETTING = "__defineGetter__"

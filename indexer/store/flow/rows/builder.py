@@ -174,4 +174,6 @@ Builder.handlers = {
     Kind.COMBINE: Builder.combine,
     Kind.CONSTANT: Builder.constant,
     Kind.NARROW: Builder.narrow,
+    Kind.THROW: Builder.throw,
+    Kind.CATCH: Builder.catch,
 }

@@ -35,6 +35,21 @@ class Functions(Decorating):
             else:
                 solver.graph.copy(self._at(child), solver.result(function))
 
+    def throw(self, row: int) -> None:
+        program, solver = self._program, self._solver
+        thrown, why = self._nodes(row, 0), self._nodes(row, 1)
+        solver.thrown_at[row] = thrown
+        if why:
+            solver.caused.update(self.taken(row, 0))
+        for source in thrown:
+            if program.body[row] >= 0:
+                solver.graph.copy(source, solver.throws(program.body[row]))
+            for cause in why:
+                solver.graph.watch(source, solver.once(lambda value, cause=cause: solver.store(value, "__cause__", cause)))
+
+    def catch(self, row: int) -> None:
+        self.blocks.append((self._program.of[row], row))
+
     def yield_(self, row: int) -> None:
         program, solver = self._program, self._solver
         function = program.body[row]

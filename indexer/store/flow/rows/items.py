@@ -19,8 +19,11 @@ class Items(Functions):
     def item(self, row: int) -> None:
         program = self._program
         sources = [program.of[row]] if program.of[row] >= 0 else self._nodes(row, 0)
+        names = self._nodes(row, 2)
         for source in sources:
             operations.item(self._solver, source, program.key[row], row, row if program.of[row] < 0 else -1)
+            for each in names:
+                operations.named_item(self._solver, source, each, row)
 
     def set_item(self, row: int) -> None:
         self._copy_taken(row, 1, row)
@@ -71,6 +74,19 @@ class Items(Functions):
         for source in self._nodes(row, 0):
             operations.enter(self._solver, source, row, row, is_async=bool(self._program.key[row]))
 
+    def _thrown(self, value: int, classes: int, target: int) -> None:
+        """Something is thrown in a block: it is caught if it is of one of the classes."""
+        solver = self._solver
+        sort, first, _ = solver.values[value]
+        named = [solver.values[each] for each in solver.graph.values(classes)]
+        if sort == Sort.OBJECT:
+            order = solver.program.order(first)
+            is_caught = any(each in order for kind, each, _ in named if kind in (Sort.CLASS, Sort.OUTSIDE))
+        else:
+            is_caught = any(kind == Sort.OUTSIDE for kind, _, _ in named)
+        if is_caught:
+            solver.graph.put(target, value)
+
     def caught(self, row: int) -> None:
         """Tuples may hold tuples, and a variable that adds to what it holds makes one that holds itself, so none is walked into here: what
         is in it joins what is caught.
@@ -86,5 +102,8 @@ class Items(Functions):
                 solver.graph.copy(solver.all_of(value), classes)
 
         solver.graph.watch(classes, solver.once(caught))
+        if self._program.of[row] >= 0:
+            block = self._program.of[self._program.of[row]]
+            solver.graph.watch(block, solver.once(lambda value: self._thrown(value, classes, row)))
         for source in self._nodes(row, 0):
             solver.graph.copy(source, classes)

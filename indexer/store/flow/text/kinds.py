@@ -41,3 +41,5 @@ class Kind:
     SUPER = int(Flow.SUPER)
     NARROW = int(Flow.NARROW)
     KEY = int(Flow.KEY)
+    THROW = int(Flow.THROW)
+    CATCH = int(Flow.CATCH)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 
 from indexer.model import Via
 from indexer.store.flow.text.program import Program
@@ -23,15 +24,27 @@ class Sites(Nodes):
         self.doubtful: dict[tuple[int, int], None] = {}
         self.sure: dict[tuple[int, int], None] = {}
         self._seen: set[tuple[int, int]] = set()
+        self.follows_thrown = False
+        self.catchers: dict[int, list[Callable[[int], None]]] = {}  # by row: who wants what the functions throw that run there
+        self.run_at: dict[int, list[int]] = {}  # by row: functions that ran there before anybody asked
+        self.calls_in: dict[int, list[int]] = {}  # by function: rows in it that call something
+        self.caused: set[int] = set()  # calls that make what is thrown because of something else
+        self.thrown_at: dict[int, list[int]] = {}  # by row of THROW: nodes of what is thrown
+        self._throws: dict[int, int] = {}
 
     def clear(self) -> None:
         super().clear()
         self.sites.clear()
         self.callers.clear()
+        self.catchers.clear()
 
     @abstractmethod
     def goes_on(self, site: Site, value: int) -> None:
         """A value reaches what is called."""
+
+    def throws(self, function: int) -> int:
+        """The node of what a function itself throws."""
+        return self._node(self._throws, function)
 
     def site(self, row: int, callee: int, result: int, *, via: Via = Via.NONE, depth: int = 0) -> Site:
         """A call without arguments yet; it counts once it is `activate`d."""
@@ -57,4 +70,8 @@ class Sites(Nodes):
                 self.doubtful.setdefault(key)
             else:
                 self.sure[key] = None
+            if self.follows_thrown and key not in self.called:
+                for catcher in tuple(self.catchers.get(site.row, ())):
+                    catcher(sym_id)
+                self.run_at.setdefault(site.row, []).append(sym_id)
             self.called.setdefault(key, site.via if via is None else via)

@@ -6,7 +6,7 @@ from indexer.model import SymbolFlag, SymbolKind
 from indexer.store.flow.values.known import Loaded
 from indexer.store.flow.values.provided import OF_OBJECT, held_by, members_by_name, of_super
 from indexer.store.flow.values.setting import Setting
-from indexer.store.flow.values.value import Sort
+from indexer.store.flow.values.value import OF_TEXTS, Sort
 
 _STATIC, _CLASSMETHOD = int(SymbolFlag.STATIC), int(SymbolFlag.CLASSMETHOD)  # plain numbers: & of an IntFlag costs a microsecond
 
@@ -80,6 +80,8 @@ class Reading(Setting):
                 self.graph.put(target, first if sort in (Sort.DECORATED, Sort.BOUND) else value)
             else:
                 self.graph.copy(self.attribute(-1 - value, name), target)
+        elif sort == Sort.TEXT and name in OF_TEXTS:
+            self.graph.put(target, self.method(name, value))
 
     def _load_once_more(self, loaded: Loaded, value: int, name: str, target: int, row: int, told_at: int) -> None:
         """The same attribute of the same value at another place: what does not depend on the place is known."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 
@@ -39,6 +40,18 @@ class Sort:
     ITEM_GETTER = 30  # number of the call of `itemgetter` that made it
     MAKER = 28  # symbol of a metaclass: what `super().__new__` is in it, which gives the classes that it makes
     MADE_BY = 29  # symbol of a class: what `super().__call__` is in its metaclass, which makes an object of it
+
+
+OF_TEXTS: dict[str, Callable[[str], str]] = {
+    "lower": str.lower,
+    "upper": str.upper,
+    "strip": str.strip,
+    "title": str.title,
+    "capitalize": str.capitalize,
+    "toLowerCase": str.lower,
+    "toUpperCase": str.upper,
+}
+"""Methods of texts that give another name."""
 
 
 class Value(NamedTuple):

@@ -55,12 +55,18 @@ def beginning_of_key(node: Any) -> str:
     return told if len(told) >= _LEAST_BEGINNING else ""
 
 
+def name_of(node: Any) -> str:
+    """A constant text that may be a name; "" for what is none."""
+    told = constant(node) if node.kind_id == K_STRING else ""
+    return told if told[1:].isidentifier() else ""
+
+
 def names_in(elements: list[Any]) -> list[str]:
     """Of a literal of nothing but names in quotes, these as constants; else none."""
     if not 0 < len(elements) <= _MOST_NAMES or any(child.kind_id != K_STRING for child in elements):
         return []
-    told = [constant(child) for child in elements]
-    return told if all(name[1:].isidentifier() for name in told) else []
+    told = [name_of(child) for child in elements]
+    return told if all(told) else []
 
 
 def constant(node: Any) -> str:
