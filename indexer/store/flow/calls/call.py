@@ -8,7 +8,7 @@ from indexer.store.flow.values import arguments
 from indexer.store.flow.values.provided import MADE
 from indexer.store.flow.values.sites import Signature, Site
 from indexer.store.flow.values.solver import Solver
-from indexer.store.flow.values.value import OF_TEXTS, Sort
+from indexer.store.flow.values.value import Sort
 
 _FUNCTIONS = {**library.FUNCTIONS, **standard.FUNCTIONS}
 """What functions and classes of the library do, by dotted name."""
@@ -35,8 +35,8 @@ def call(solver: Solver, site: Site, value: int) -> None:
             solver.graph.copy(node, site.result)
     elif sort == Sort.UNBOUND:
         call(solver, site, first)
-    elif sort == Sort.METHOD and second < 0:
-        solver.graph.put(site.result, solver.values.text(OF_TEXTS[solver.method_name(first)](solver.values.content(second))))
+    elif sort == Sort.TEXT:  # a method of another text, `name.lower`, which gives this one
+        solver.graph.put(site.result, value)
     elif sort == Sort.METHOD:
         containers.of_container(solver, site, solver.method_name(first), second)
     elif sort == Sort.OUTSIDE:

@@ -15,6 +15,10 @@ _FIRST = frozenset((Kind.BIND, Kind.SET_ATTRIBUTE, Kind.CONSTANT, Kind.DEFINE, K
 """Rows of which something is known before any other becomes what it says."""
 
 
+_HOLDING = frozenset((Kind.BIND, Kind.SET_ATTRIBUTE, Kind.PARAMETER, Kind.HOLD))
+"""Rows that hold many constants which are no names: of these count those that an identifier is called."""
+
+
 class Builder(Items):
     """Makes each row what it says about values."""
 
@@ -50,6 +54,7 @@ class Builder(Items):
                 self._defined_at.update(dict.fromkeys(program.means.get(row, ()), row))
             elif kind in (Kind.YIELD, Kind.YIELD_FROM):
                 self._generators.add(program.body[row])
+        self.named = frozenset(program.name).union(*program.members.values())
         self._find_returned()
         self._find_looked_up()
         solver.may_copy = not named.COPYING.isdisjoint(program.outside.values())
@@ -147,8 +152,11 @@ class Builder(Items):
 
     def constant(self, row: int) -> None:
         program = self._program
-        if program.part[row] != Handed.TOLD and program.key[row][:1] == "s":
-            self._solver.graph.put(row, self._solver.values.text(program.key[row][1:]))
+        if program.part[row] == Handed.TOLD or program.key[row][:1] != "s":
+            return
+        name = program.key[row][1:]
+        if program.kind[program.parent[row]] not in _HOLDING or not self.named.isdisjoint((name, name.lower())):
+            self._solver.graph.put(row, self._solver.values.text(name))
 
 
 Builder.handlers = {

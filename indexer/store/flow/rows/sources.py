@@ -33,6 +33,7 @@ class Sources:
         self._generators: set[int] = set()
         solver.mapping_of = self.mapping_of
         self._results: dict[int, list[int]] = {}  # by function: rows that it returns
+        self.named: frozenset[str] = frozenset()  # what identifiers and members are called
         self.blocks: list[tuple[int, int]] = []  # rows between which what is thrown is caught
         self._looked_up: set[int] = set()  # calls that give what a function looks up by its own parameter
         self._defined_at: dict[int, int] = {}  # by function or class: the row of its definition

@@ -81,7 +81,7 @@ class Reading(Setting):
             else:
                 self.graph.copy(self.attribute(-1 - value, name), target)
         elif sort == Sort.TEXT and name in OF_TEXTS:
-            self.graph.put(target, self.method(name, value))
+            self.graph.put(target, self.values.text(OF_TEXTS[name](self.values.content(value))))
 
     def _load_once_more(self, loaded: Loaded, value: int, name: str, target: int, row: int, told_at: int) -> None:
         """The same attribute of the same value at another place: what does not depend on the place is known."""

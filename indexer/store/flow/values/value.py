@@ -42,15 +42,7 @@ class Sort:
     MADE_BY = 29  # symbol of a class: what `super().__call__` is in its metaclass, which makes an object of it
 
 
-OF_TEXTS: dict[str, Callable[[str], str]] = {
-    "lower": str.lower,
-    "upper": str.upper,
-    "strip": str.strip,
-    "title": str.title,
-    "capitalize": str.capitalize,
-    "toLowerCase": str.lower,
-    "toUpperCase": str.upper,
-}
+OF_TEXTS: dict[str, Callable[[str], str]] = {"lower": str.lower, "upper": str.upper, "toLowerCase": str.lower, "toUpperCase": str.upper}
 """Methods of texts that give another name."""
 
 
