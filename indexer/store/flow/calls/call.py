@@ -230,11 +230,7 @@ def _item(place: int) -> str:
 def assign(solver: Solver, site: Site, signature: Signature, receiver: int | None) -> None:
     """Arguments to parameters; `receiver`: the value that the first one gets."""
     graph = solver.graph
-    by_place = [node for _, part, node in signature.parameters if part == Handed.BY_PLACE]
-    by_name = {name: node for name, part, node in signature.parameters if part in (Handed.BY_PLACE, Handed.BY_NAME)}
-    rest = next((node for _, part, node in signature.parameters if part == Handed.ALL), None)
-    others = next((node for _, part, node in signature.parameters if part == Handed.ALL_NAMED), None)
-    every = next((node for _, part, node in signature.parameters if part == Handed.EVERY), None)
+    by_place, by_name, rest, others, every = signature.taken()
     if every is not None:
         for place, source in enumerate(site.given):
             graph.copy(source, solver.slot(solver.container(("rest", every)), _item(place)))

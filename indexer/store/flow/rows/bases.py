@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
+
 from indexer.model import Handed, SymbolFlag
 from indexer.store.flow.rows.sources import MOST_STEPS_BACK, PARAMETER, Sources
 from indexer.store.flow.text.kinds import Kind
@@ -17,6 +20,15 @@ _MOST_GIVEN = 5
 """Of more classes that a function is given, one that it makes below its parameter has none above it."""
 _RECORD_DECORATORS = frozenset({"dataclass", "define", "frozen", "attrs", "mutable"})
 _RECORD_BASES = frozenset({"typing.NamedTuple"})
+
+
+def _places(names: list[str], name: str) -> Iterator[int]:
+    """Where one stands among many."""
+    at = -1
+    with contextlib.suppress(ValueError):
+        while True:
+            at = names.index(name, at + 1)
+            yield at
 
 
 class Bases(Sources):
@@ -123,7 +135,7 @@ class Bases(Sources):
         program = self._program
         name = program.names[function]
         found: list[int] = []
-        for row in [row for row, own in enumerate(program.name) if own == name]:
+        for row in _places(program.name, name):
             above = program.parent[row]
             if above < 0 or program.kind[row] not in (Kind.NAME, Kind.ATTRIBUTE) or function not in program.means.get(row, ()):
                 continue

@@ -119,6 +119,7 @@ class Graph:
     def run(self) -> None:
         queue, reached, copies_of, watchers_of = self._queue, self.reached, self._copies, self._watchers
         steps, most_steps = self.steps, self._most_steps
+        texts_of, most_texts = self._texts, self._most_texts
         while queue:
             steps += 1
             if steps > most_steps:
@@ -131,7 +132,15 @@ class Graph:
                 pass
             elif value < 0:
                 for target in (copies,) if isinstance(copies, int) else copies:
-                    self.put(target, value)
+                    texts = texts_of.get(target)
+                    if texts is None:
+                        texts_of[target] = [value]
+                    elif value in texts or len(texts) >= most_texts:
+                        continue
+                    else:
+                        texts.append(value)
+                    if copies_of[target] is not None or watchers_of[target] is not None:
+                        queue.append((target, value))
             else:
                 for target in (copies,) if isinstance(copies, int) else copies:  # `put`, written out: most of all steps are taken here
                     known = reached[target]

@@ -3,8 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from indexer.model import Via
+from indexer.model import Handed, Via
+
+
+class Taken(NamedTuple):
+    """Nodes of parameters: by place, by name, `*rest`, `**others`, and of all that a function is given."""
+
+    by_place: list[int]
+    by_name: dict[str, int]
+    rest: int | None
+    others: int | None
+    every: int | None
 
 
 @dataclass(slots=True)
@@ -18,6 +29,20 @@ class Signature:
 
     parameters: list[tuple[str, int, int]] = field(default_factory=list[tuple[str, int, int]])
     this: int = -1
+    _taken: Taken | None = None
+
+    def taken(self) -> Taken:
+        """By whom arguments are taken; once all parameters are known."""
+        if self._taken is None:
+            listed = self.parameters
+            self._taken = Taken(
+                by_place=[node for _, part, node in listed if part == Handed.BY_PLACE],
+                by_name={name: node for name, part, node in listed if part in (Handed.BY_PLACE, Handed.BY_NAME)},
+                rest=next((node for _, part, node in listed if part == Handed.ALL), None),
+                others=next((node for _, part, node in listed if part == Handed.ALL_NAMED), None),
+                every=next((node for _, part, node in listed if part == Handed.EVERY), None),
+            )
+        return self._taken
 
 
 @dataclass(slots=True)
