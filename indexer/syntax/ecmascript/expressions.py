@@ -412,7 +412,7 @@ class Expressions(Targets):
             self._parts(node)
             return
         is_from = any(child.type == "*" for child in node.children)
-        row = self._row(Flow.YIELD_FROM if is_from else Flow.YIELD, -1, 0, None)
+        row = self._row(Flow.YIELD_FROM if is_from else Flow.YIELD, parent, part, None, key)
         for child in node.named_children:
             self._value(child, row, 0)
 

@@ -130,6 +130,10 @@ def _static(solver: Solver, site: Site) -> None:
 
 
 def _iter(solver: Solver, site: Site) -> None:
+    if len(site.given) > 1:  # `iter(f, end)`
+        solver.graph.copy(invoke(solver, site, site.given[0], []), solver.slot(collected(solver, site), ""))
+        return
+
     def begun(value: int) -> None:
         sort = solver.values[value].sort
         if sort == Sort.CONTAINER:

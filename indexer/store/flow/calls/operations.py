@@ -10,6 +10,9 @@ from indexer.store.flow.values.sites import Site
 from indexer.store.flow.values.solver import Solver
 from indexer.store.flow.values.value import Sort
 
+OWN_NAME = "s__name__"
+"""The key of an item under the name of the file itself."""
+
 _OF_WITH = frozenset({"__enter__", "__exit__", "__aenter__", "__aexit__"})
 
 
@@ -106,6 +109,10 @@ def item(solver: Solver, source: int, key: str, target: int, row: int) -> None:
         sort, first, _ = values[value]
         if sort == Sort.CONTAINER:
             taken_of(value)
+        elif sort == Sort.OUTSIDE and key == OWN_NAME and solver.program.outside.get(first, "") == "sys.modules":
+            module = solver.program.modules.get(solver.program.doc[target], -1) if target < solver.symbols_at else -1
+            if module >= 0:
+                graph.put(target, values.number(Sort.MODULE, module))
         elif sort == Sort.OBJECT and row >= 0:
             held = held_by(solver, first)
             if held < 0 or solver.program.member(first, "__getitem__") >= 0:

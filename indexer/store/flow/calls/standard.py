@@ -119,6 +119,50 @@ def _kept(solver: Solver, site: Site) -> None:
         invoke(solver, site, site.given[0], [solver.slot(made, "")])
 
 
+def _by_key(elements: int) -> _Handler:
+    """It calls `key` with elements of the argument at a place, which are elements of what it gives."""
+
+    def handler(solver: Solver, site: Site) -> None:
+        each = elements_of(solver, site, elements)
+        solver.graph.copy(each, solver.slot(collected(solver, site), ""))
+        if "key" in site.named:
+            invoke(solver, site, site.named["key"], [each])
+
+    return handler
+
+
+def _accumulated(solver: Solver, site: Site) -> None:
+    """`accumulate(a, f)`: f is given what it gave before, and an element."""
+    each, so_far = elements_of(solver, site, 0), solver.slot(collected(solver, site), "")
+    solver.graph.copy(each, so_far)
+    for function in [*site.given[1:2], *([site.named["func"]] if "func" in site.named else [])]:
+        solver.graph.copy(invoke(solver, site, function, [so_far, each]), so_far)
+
+
+def _star_map(solver: Solver, site: Site) -> None:
+    """`starmap(f, pairs)`."""
+    if len(site.given) > 1:
+        made = solver.site(site.row, site.given[0], solver.graph.node(), via=Via.ARGUMENT, depth=site.depth + 1)
+        made.spread = [(0, elements_of(solver, site, 1))]
+        solver.activate(made)
+        solver.graph.copy(made.result, solver.slot(collected(solver, site), ""))
+
+
+def _from_keys(solver: Solver, site: Site) -> None:
+    """`dict.fromkeys(names, x)`."""
+    made = collected(solver, site, is_mapping=True)
+    solver.graph.copy(elements_of(solver, site, 0), solver.keys(made))
+    for source in site.given[1:2]:
+        solver.graph.copy(source, solver.slot(made, ""))
+
+
+def _mock(solver: Solver, site: Site) -> None:
+    """`Mock(side_effect=f)`: who calls it calls f."""
+    for word in ("side_effect", "wraps"):
+        if word in site.named:
+            solver.graph.copy(site.named[word], site.result)
+
+
 def _push(solver: Solver, site: Site) -> None:
     for source in site.given[1:2]:
         set_item(solver, site.given[0], "", source, -1)
@@ -229,6 +273,18 @@ def _module_around(solver: Solver, site: Site) -> int:
     while around >= 0 and not program.is_module(around):
         around = program.containers[around]
     return around
+
+
+def _imported(solver: Solver, site: Site) -> None:
+    """`import_module("a.b")`: the one module whose path ends so."""
+
+    def named(text: int) -> None:
+        module = solver.program.module_of(solver.values.content(text))
+        if module >= 0:
+            solver.graph.put(site.result, solver.values.number(Sort.MODULE, module))
+
+    for source in site.given[:1]:
+        solver.graph.watch(source, named)
 
 
 def _vars(solver: Solver, site: Site) -> None:
@@ -404,6 +460,14 @@ FUNCTIONS: Mapping[str, _Handler] = {
     "itertools.chain.from_iterable": _each_of_each,
     **dict.fromkeys(("itertools.product", "itertools.zip_longest"), _together),
     "itertools.groupby": _grouped,
+    "itertools.accumulate": _accumulated,
+    "itertools.starmap": _star_map,
+    **dict.fromkeys(("heapq.nlargest", "heapq.nsmallest"), _by_key(1)),
+    **dict.fromkeys(("_bisect.bisect_left", "_bisect.bisect_right", "_bisect.insort_left", "_bisect.insort_right"), _by_key(0)),
+    **dict.fromkeys(("bisect.bisect", "bisect.insort"), _by_key(0)),
+    "importlib.import_module": _imported,
+    "builtins.dict.fromkeys": _from_keys,
+    **dict.fromkeys(("unittest.mock.Mock", "unittest.mock.MagicMock", "unittest.mock.AsyncMock"), _mock),
     **dict.fromkeys(("itertools.takewhile", "itertools.dropwhile", "itertools.filterfalse"), _kept),
     "_heapq.heappush": _push,
     "_heapq.heappop": _element,

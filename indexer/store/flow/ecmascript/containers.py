@@ -218,11 +218,22 @@ def collected(solver: EcmascriptSolver, site: Site) -> int:
     return made
 
 
+def _on(solver: EcmascriptSolver, callee: int, receivers: int) -> int:
+    """Functions that are called on something."""
+    bound = solver.graph.node()
+    solver.graph.watch(receivers, solver.once(lambda value: solver.bind(callee, value, bound)))
+    solver.graph.copy(callee, bound)
+    return bound
+
+
 def _each(solver: EcmascriptSolver, site: Site, container: int) -> int:
     """The function that is given is called with each item, its place and the whole; the node of the result."""
     whole = solver.graph.node()
     solver.graph.put(whole, container)
-    return invoke(solver, site, site.given[0], [solver.all_of(container), solver.keys(container), whole]) if site.given else solver.nothing
+    if not site.given:
+        return solver.nothing
+    callee = _on(solver, *site.given[:2]) if len(site.given) > 1 else site.given[0]
+    return invoke(solver, site, callee, [solver.all_of(container), solver.keys(container), whole])
 
 
 def _map(solver: EcmascriptSolver, site: Site, container: int) -> None:
@@ -346,6 +357,8 @@ def entries_of(solver: EcmascriptSolver, site: Site, container: int) -> None:
 def _next(solver: EcmascriptSolver, site: Site, container: int) -> None:
     """Of a generator: `{ value, done }`."""
     made = solver.record(("next", container))
+    for source in site.given[:1]:
+        solver.graph.copy(source, solver.sent(container))
     solver.graph.copy(solver.all_of(container), solver.slot(made, "svalue"))
     solver.graph.put(site.result, made)
 

@@ -181,11 +181,13 @@ class EcmascriptBuilder(Builder):
             return
         made = solver.container(("yields", function))
         solver.graph.put(solver.result(function), made)
+        solver.graph.copy(solver.sent(made), row)
         for child in self.taken(row, 0):
             if program.kind[row] == Kind.YIELD:
                 solver.graph.copy(self._at(child), solver.slot(made, ""))
             else:
                 containers.iterate(solver, self._at(child), solver.slot(made, ""))
+                self._give_end(self._at(child), row)
 
     def collection(self, row: int) -> None:
         program, solver = self._program, self._solver

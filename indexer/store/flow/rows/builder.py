@@ -81,6 +81,10 @@ class Builder(Items):
             if sym_id in program.outside:
                 graph.put(target, solver.values.number(Sort.OUTSIDE, sym_id))
             return
+        if program.is_module(sym_id):
+            if target < solver.symbols_at and program.kind[program.parent[target]] != Kind.ATTRIBUTE:  # of that the server says enough
+                graph.put(target, solver.values.number(Sort.MODULE, sym_id))
+            return
         if program.is_type(sym_id):
             graph.put(target, solver.values.number(Sort.CLASS, sym_id))
             if sym_id in solver.decorated_classes:

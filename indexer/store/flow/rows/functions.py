@@ -28,7 +28,9 @@ class Functions(Decorating):
             place = -1 if self._is_class_parameter(call) else self._place(function, self._alias(child))
             if call in self._looked_up:
                 continue
-            if place >= 0:
+            if function in self._generators:
+                solver.graph.copy(self._at(child), solver.ends(solver.container(("yields", function))))
+            elif place >= 0:
                 give_back(solver, function, place)
             elif call in self._returned:
                 solver.graph.copy(self._returned[call].node, solver.result(function))
@@ -65,6 +67,17 @@ class Functions(Decorating):
                 solver.graph.copy(self._at(child), solver.yields(function))
             else:
                 operations.iterate(solver, self._at(child), solver.yields(function), row)
+                self._give_end(self._at(child), row)
+
+    def _give_end(self, source: int, row: int) -> None:
+        """`x = yield from f()`: what the generator returns."""
+        solver = self._solver
+
+        def given(value: int) -> None:
+            if solver.values[value].sort == Sort.CONTAINER:
+                solver.graph.copy(solver.ends(value), row)
+
+        solver.graph.watch(source, given)
 
     def _signature(self, row: int) -> Signature:
         program, solver = self._program, self._solver

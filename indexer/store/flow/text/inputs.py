@@ -51,8 +51,8 @@ _MEANINGS = """
     FROM flow_found m LEFT JOIN flow_symbol s USING (sym_id) LEFT JOIN flow_symbol e ON e.sym_id = m.encl_id
     ORDER BY m.doc_id, m.ordinal, s.number NULLS LAST, m.evidence, e.number
 """
-_ALIASES = ("weakref.ref", "threading.local")
-"""Names of the library that are set to a class, and so are variables to the server."""
+_ALIASES = ("weakref.ref", "threading.local", "bisect.bisect", "bisect.insort", "sys.modules")
+"""Names of the library that are variables to the server: set to a class or a function, and the mapping of modules."""
 
 _SYMBOLS = f"""
     SELECT s.sym_id, s.kind, s.flags, coalesce(c.number, -1) AS container, s.name,

@@ -50,6 +50,7 @@ class Program:
         symbols: how many there are; classes that no text defines (`add_class`) come behind them.
         metaclasses: by class the metaclass that its own text names.
         tests: files of tests, and those in a folder for such that only tests name something of.
+        modules: by file its symbol.
         users: by file others that name something of it; only where there are tests. paths: of all files.
     """
 
@@ -81,6 +82,8 @@ class Program:
     rows: dict[int, list[int]] = field(default_factory=dict[int, "list[int]"])
     module: dict[int, int] = field(default_factory=dict[int, int])
     metaclasses: dict[int, int] = field(default_factory=dict[int, int])
+    modules: dict[int, int] = field(default_factory=dict[int, int])
+    _of_modules: dict[tuple[int, str], int] = field(default_factory=dict[tuple[int, str], int])
     _orders: dict[int, list[int]] = field(default_factory=dict[int, "list[int]"])
     _found: dict[tuple[int, str], int] = field(default_factory=dict[tuple[int, str], int])
 
@@ -142,6 +145,21 @@ class Program:
         if found is None:
             found = self._found[sym_id, name] = self.member_after(self.order(sym_id), name)
         return found
+
+    def module_of(self, name: str) -> int:
+        """The module of a dotted name, if the path of one file alone ends so; else -1."""
+        path = name.replace(".", "/")
+        ends = tuple(f"/{path}{end}" for end in (".py", "/__init__.py"))
+        docs = [doc for doc, each in self.paths.items() if f"/{each}".endswith(ends)] if path else []
+        return self.modules.get(docs[0], -1) if len(docs) == 1 else -1
+
+    def of_module(self, module: int, name: str) -> int:
+        """What the text of a module defines by a name, or -1."""
+        if not self._of_modules:
+            for number, container in enumerate(self.containers):
+                if container >= 0 and self.kinds[container] == _MODULE and not self.is_outside(number):
+                    self._of_modules.setdefault((container, self.names[number]), number)
+        return self._of_modules.get((module, name), -1)
 
     def metaclass(self, sym_id: int) -> int:
         """The metaclass of the workspace that makes a class, or -1."""
@@ -210,6 +228,7 @@ def load(inputs: Inputs) -> Program:
         symbols=len(kinds),
         outside={number: name for number, name in enumerate(outside) if name},
     )  # fmt: skip
+    made.modules.update(zip(*(inputs.modules.column(name).to_pylist() for name in ("doc_id", "number")), strict=True))
     made.paths.update(zip(*(inputs.modules.column(name).to_pylist() for name in ("doc_id", "path")), strict=True))
     made.tests.update(inputs.modules.filter(inputs.modules.column("is_test")).column("doc_id").to_pylist())
     _add_meanings(made, inputs, docs)

@@ -33,6 +33,7 @@ class Nodes:
         self._any_slot: dict[int, int] = {}
         self._keys: dict[int, int] = {}
         self._sent: dict[int, int] = {}
+        self._ends: dict[int, int] = {}
         self._containers: dict[object, int] = {}
         self._mappings: set[int] = set()
         self._names: dict[str, int] = {}
@@ -118,6 +119,10 @@ class Nodes:
     def sent(self, container: int) -> int:
         """What a generator is given by `send`."""
         return self._node(self._sent, self.values[container].first)
+
+    def ends(self, container: int) -> int:
+        """What a generator returns: the value of `yield from`."""
+        return self._node(self._ends, self.values[container].first)
 
     def keys(self, container: int) -> int:
         return self._node(self._keys, self.values[container].first)

@@ -11,6 +11,7 @@ from indexer.store.flow.values.value import OF_TEXTS, Sort
 _STATIC, _CLASSMETHOD = int(SymbolFlag.STATIC), int(SymbolFlag.CLASSMETHOD)  # plain numbers: & of an IntFlag costs a microsecond
 
 _WITH_MEMBERS = frozenset({Sort.OBJECT, Sort.CLASS, Sort.SUPER})
+_OF_ENUMERATION = frozenset({"value", "_value_"})
 _MADE_OF_CLASSES = frozenset({"__class__"})
 
 
@@ -80,8 +81,22 @@ class Reading(Setting):
                 self.graph.put(target, first if sort in (Sort.DECORATED, Sort.BOUND) else value)
             else:
                 self.graph.copy(self.attribute(-1 - value, name), target)
+        elif sort == Sort.MODULE:
+            self._load_of_module(first, name, target, row)
         elif sort == Sort.TEXT and name in OF_TEXTS:
             self.graph.put(target, self.values.text(OF_TEXTS[name](self.values.content(value))))
+
+    def _load_of_module(self, module: int, name: str, target: int, row: int) -> None:
+        member = self.program.of_module(module, name)
+        if member < 0:
+            self.graph.copy(self.attribute(module, name), target)
+            return
+        if row >= 0:
+            self.read[row, member] = None
+        if self.program.is_type(member):
+            self.graph.put(target, self.values.number(Sort.CLASS, member))
+        else:
+            self.graph.copy(self.symbol(member), target)
 
     def _load_once_more(self, loaded: Loaded, value: int, name: str, target: int, row: int, told_at: int) -> None:
         """The same attribute of the same value at another place: what does not depend on the place is known."""
@@ -112,16 +127,30 @@ class Reading(Setting):
         mapping = self.container(("attributes", value), is_mapping=True)
         if ("attributes", value) not in self._linked:
             self._linked.add(("attributes", value))
-            self.each_slot(mapping, lambda key, node: self.store(value, key[1:], node) if key[:1] == "s" else None)
+            self.each_slot(mapping, lambda key, node: self._share(value, key[1:], node) if key[:1] == "s" else None)
         self.graph.put(target, mapping)
+
+    def _share(self, value: int, name: str, node: int) -> None:
+        self.store(value, name, node)
+        self.load(value, name, node, -1)
 
     def _load_of_kind(self, value: int, name: str, target: int) -> None:
         """What an object has by a name that no class of the workspace gives it: a method of the list or mapping that it is a kind of."""
         _, first, second = self.values[value]
+        if name in _OF_ENUMERATION and self.values[value].sort == Sort.OBJECT:
+            self._load_of_enumeration(first, target)
         if self.values[value].sort == Sort.SUPER:
             of_super(self, first, second, name, target)
         elif self.values[value].sort == Sort.OBJECT and (held := held_by(self, first)) >= 0:
             self.graph.put(target, self.method(name, held))
+
+    def _load_of_enumeration(self, owner: int, target: int) -> None:
+        """`member.value`: what the text sets members to."""
+        program = self.program
+        for base in program.order(owner):
+            for member in program.members.get(base, {}).values():
+                if program.kinds[member] == SymbolKind.ENUM_MEMBER:
+                    self.graph.copy(self.of_class(member), target)
 
     def _order(self, value: int) -> tuple[list[int], int]:
         """Classes that are asked for a member, and the object, or class, that it is taken of."""

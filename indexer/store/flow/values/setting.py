@@ -96,6 +96,9 @@ class Setting(Binding):
                 self.graph.copy(source, self.of_class(member))
             else:
                 self.graph.copy(source, self.symbol(member))
+        elif sort == Sort.MODULE:
+            member = self.program.of_module(first, name)
+            self.graph.copy(source, self.symbol(member) if member >= 0 else self.attribute(first, name))
         elif sort == Sort.CONTAINER and value in self.spaces:
             self.graph.copy(source, self.slot(value, "s" + name))
         elif sort in (Sort.FUNCTION, Sort.DECORATED, Sort.BOUND, Sort.LAMBDA):

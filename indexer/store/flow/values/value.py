@@ -38,6 +38,7 @@ class Sort:
     COPIED = 21  # function that wraps it, the member that it wraps as it is called
     HELD_BACK = 27  # number of the call of `partialmethod` that made it, value that is called: as PARTIAL, behind the object
     ITEM_GETTER = 30  # number of the call of `itemgetter` that made it
+    MODULE = 31  # symbol of a file, as a value that is handed over or looked up
     MAKER = 28  # symbol of a metaclass: what `super().__new__` is in it, which gives the classes that it makes
     MADE_BY = 29  # symbol of a class: what `super().__call__` is in its metaclass, which makes an object of it
 

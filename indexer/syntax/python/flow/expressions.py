@@ -60,7 +60,7 @@ _HOLDING = (b"partial", b"partialmethod")
 
 _COMBINING = frozenset(("+", "|", "&", "/"))
 
-_NAMING = b"namedtuple"
+_NAMING = (b"namedtuple", b"import_module")
 """How functions are called that are given several names in one text."""
 
 _MOST_NAMED = 4
@@ -237,7 +237,7 @@ class Expressions(Rows):
         if told := self._told(function, given):
             self._row(Flow.CONSTANT, row, Handed.TOLD, None, told)
         place = 0
-        counts = function.text.endswith(_HOLDING) or any(argument.kind_id == K_LIST_SPLAT for argument in given)
+        counts = function.text.endswith(_HOLDING) or function.text == b"iter" or any(argument.kind_id == K_LIST_SPLAT for argument in given)
         for argument in given[:MAX_ELEMENTS]:
             kind = argument.kind_id
             if kind == K_KEYWORD_ARGUMENT:
@@ -290,6 +290,8 @@ class Expressions(Rows):
         inside = node.children_by_field_name("subscript")
         if len(inside) == 1 and (key := constant(inside[0])):
             return key
+        if len(inside) == 1 and inside[0].text == b"__name__":
+            return "s__name__"
         for child in inside:
             self._value(child, -1, 0)
         return ":" if len(inside) == 1 and inside[0].kind_id == _K_SLICE else ""
