@@ -9,7 +9,7 @@ from indexer.store.flow.calls.call import call
 from indexer.store.flow.fixpoint import MOST_ROUNDS, follow
 from indexer.store.flow.found import below
 from indexer.store.flow.rows.builder import Builder
-from indexer.store.flow.text import instances
+from indexer.store.flow.text import instances, made
 from indexer.store.flow.text.program import PYTHON, Program
 from indexer.store.flow.values import arguments
 from indexer.store.flow.values.properties import Teller
@@ -22,7 +22,9 @@ _OF_ANY_NAME = frozenset({"__getattr__", "__getattribute__", "__setattr__"})
 def solve(program: Program) -> Solver:
     """Builds the graph and follows values until nothing changes; then once more with what is taken where nothing came."""
     of_requests = instances.find(program, program.rows.get(PYTHON, ()))
+    made_classes = made.add_made(program)
     solver = Solver(program, call)
+    solver.made_by = made_classes
     for row, (owner, is_class) in of_requests.items():
         solver.graph.put(row, solver.values.number(Sort.CLASS if is_class else Sort.OBJECT, owner))
     builder = Builder(solver, program.rows.get(PYTHON, ()))

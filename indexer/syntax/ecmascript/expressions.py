@@ -197,6 +197,7 @@ class Expressions(Targets):
         if function.type == "member_expression" and given and (name := function.child_by_field_name("property")) is not None:
             told = constant(given[0]) if name.text in _WITH_KEY_FIRST else ""
             told = constant(given[1]) if name.text in _WITH_KEY_SECOND and len(given) > 2 else told
+            told = constant(given[1]) if function.text == b"Reflect.get" and len(given) > 1 else told
             if told:
                 self._row(Flow.CONSTANT, row, Handed.TOLD, None, told)
         counts = function.type == "member_expression" and function.text.endswith(_HOLDING)

@@ -156,6 +156,10 @@ def _construct(solver: Solver, site: Site, value: int, owner: int, *, is_by_meta
     graph.put(site.result, made)
     if owner in solver.defined:
         solver.edge(site, owner)
+    elif owner >= program.symbols:  # one that a call made is told by what is above it
+        for base in program.order(owner)[1:2]:
+            if base in solver.defined:
+                solver.edge(site, base)
     starts = program.member(owner, "__init__")
     makes = program.member(owner, "__new__")
     if starts >= 0 or solver.is_set("__init__"):

@@ -77,13 +77,13 @@ def set_in_class(solver: Solver, owner: int, source: int) -> None:
     solver.graph.watch(source, lambda value: solver.add_copies(owner, value))
 
 
-def set_items_in_class(solver: Solver, owner: int, mapping: int) -> None:
-    """A class is made with the items of a mapping, of which its base gets those that it has not itself."""
+def set_items_in_class(solver: Solver, owner: int, mapping: int, *, is_own: bool = False) -> None:
+    """A class is made with the items of a mapping, of which its base gets those that it has not itself; `is_own`: it is that class."""
 
     def item(key: str, node: int) -> None:
         if key == "":
             set_in_class(solver, owner, node)
-        elif key[:1] == "s" and solver.program.member(owner, key[1:]) < 0:
+        elif key[:1] == "s" and (is_own or solver.program.member(owner, key[1:]) < 0):
             solver.set_in(owner, key[1:], node)
 
     if solver.values[mapping].sort == Sort.CONTAINER:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from indexer.model import Via
 from indexer.store.flow.calls import thrown
-from indexer.store.flow.ecmascript import described
+from indexer.store.flow.ecmascript import described, proxies
 from indexer.store.flow.ecmascript.assembling import (
     Handler,
     assign,
@@ -28,6 +28,7 @@ from indexer.store.flow.ecmascript.containers import (
     item,
     iterate,
     keys_of,
+    named_item,
     values_of,
 )
 from indexer.store.flow.ecmascript.events import new_emitter, of_emitter
@@ -286,6 +287,14 @@ def _construct(solver: EcmascriptSolver, site: Site) -> None:
         solver.activate(made)
 
 
+def _reflected(solver: EcmascriptSolver, site: Site) -> None:
+    """`Reflect.get(x, "name")`."""
+    if len(site.given) > 1 and not site.told:
+        named_item(solver, site.given[0], site.given[1], site.result)
+    for source in site.given[:1] if site.told[:1] == "s" else ():
+        solver.graph.watch(source, solver.once(lambda value: solver.load(value, site.told[1:], site.result, -1, site.row)))
+
+
 def _stringify(solver: EcmascriptSolver, site: Site) -> None:
     """`JSON.stringify(x, f)` calls f, and `toJSON` of x."""
 
@@ -344,7 +353,8 @@ _FUNCTIONS: dict[str, Handler] = {
     "require(util).promisify": _promisify,
     **dict.fromkeys(("setTimeout", "setInterval"), _later(2)),
     **dict.fromkeys(("setImmediate", "process.nextTick"), _later(1)),
-    "Proxy": handed_on,
+    "Proxy": proxies.proxy,
+    "Reflect.get": _reflected,
     "Reflect.construct": _construct,
     "Object.defineProperties": define_all,
     "Array.from": _array_from,

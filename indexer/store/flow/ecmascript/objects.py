@@ -21,6 +21,7 @@ _PROPERTY, _EXTERNAL = int(SymbolFlag.PROPERTY), int(SymbolFlag.EXTERNAL)
 class Objects(Solver):
     """Holds them."""
 
+    has_records = True
     most_texts = 64  # a list of names that properties are set under is longer than what a variable is set to
 
     def __init__(self, program: Program, call: Callable[[Any, Site, int], None]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from indexer.model import SymbolFlag
+from indexer.store.flow.ecmascript import proxies
 from indexer.store.flow.ecmascript.accessors import Accessors
 from indexer.store.flow.ecmascript.provided import FUNCTIONS, LISTS, OF_EVENTS, PROMISE, WHOLE, WHOLES
 from indexer.store.flow.values.value import OF_TEXTS, Sort
@@ -75,6 +76,8 @@ class EcmascriptSolver(Accessors):
         elif sort == Sort.TEXT and name in OF_TEXTS:
             graph.widen(target)
             graph.put(target, self.method(name, value))
+        elif sort == Sort.PROXY:
+            proxies.read(self, value, name, target, row if row >= 0 else told_at)
         elif sort == Sort.BUILTIN:
             self._load_builtin(self.builtin_name(first), name, target)
 
@@ -201,6 +204,8 @@ class EcmascriptSolver(Accessors):
             own = first if sort == Sort.BOUND else value
             self.graph.copy(source, self.attribute(-1 - own, name))
             self.receive(source, own)
+        elif sort == Sort.PROXY:
+            proxies.write(self, value, name, source, row)
         elif sort == Sort.BUILTIN and self.builtin_name(first) in WHOLES:
             self.graph.copy(source, self.attribute(-1 - self.builtin(WHOLE), name))
 

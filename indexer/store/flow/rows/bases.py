@@ -79,8 +79,20 @@ class Bases(Sources):
             for maker in (makers[sym_id] for at in self.taken(row, 0) for sym_id in program.means.get(at, ()) if sym_id in makers):
                 if maker == "builtins.property":
                     solver.is_described = True
+                for at in (at for at in self.taken(row, 0) if at in solver.made_by):
+                    self._place_below(solver.made_by[at], row, at)
                 for mapping in self.taken(row, Handed.ARGUMENT + 2):
                     solver.set_names.update(program.key[child][1:] for child in self._takes.get(mapping, ()))
+
+    def _place_below(self, made: int, call: int, at: int) -> None:
+        """A class that `type` makes inherits from what the text has in brackets; of other bases nobody knows yet, and it is none."""
+        given = self.taken(call, Handed.ARGUMENT + 1)
+        listed = [self.made_classes(child) for row in given for child in self._takes.get(row, ())]
+        if len(given) != 1 or self._program.kind[given[0]] != Kind.COLLECTION or not all(listed):
+            del self._solver.made_by[at]
+            return
+        for base in (base for classes in listed for base in classes):
+            self._program.add_base(made, base)
 
     def kind_of_keeping(self, owner: int) -> str:
         """Which of the language's own decorators a class of the workspace is a kind of; "" for none."""

@@ -15,6 +15,9 @@ _STATIC, _CLASSMETHOD = int(SymbolFlag.STATIC), int(SymbolFlag.CLASSMETHOD)
 _OF_CLASSES = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})
 
 
+_INHERITED = "__init_subclass__"
+
+
 class Functions(Decorating):
     """Handles rows of them."""
 
@@ -145,6 +148,8 @@ class Functions(Decorating):
             return
         _, part, node = signature.parameters[0]
         if part == Handed.BY_PLACE:
+            if program.names[sym_id] == _INHERITED and owner in solver.below:  # it is called with classes below, each of which is known
+                return
             is_class = program.flags[sym_id] & _CLASSMETHOD or program.names[sym_id] in _OF_CLASSES
             solver.graph.put(node, solver.values.number(Sort.CLASS if is_class else Sort.OBJECT, owner))
 

@@ -78,6 +78,7 @@ class Known(Sites):
         self.arguments = Arguments()
         self.properties = Properties()
         self.told = Told()  # what identifiers mean that is a property which an assignment makes
+        self.made_by: dict[int, int] = {}  # by row of the name of `type`, where it is called, the class that it makes
         self.below: dict[int, list[int]] = {}  # by class those that inherit from it
         self.lacking: list[tuple[int, int, str, int]] = []  # row, object, name that no class of its order has, where that goes
         self.set_at: list[tuple[int, int, int]] = []  # row of a call of `setattr` by a name that is a value, nodes of objects and names

@@ -19,6 +19,8 @@ class Nodes:
     """Holds the graph, and the nodes that are made on the way, by what they stand for."""
 
     most_texts = MOST_TEXTS
+    has_records = False
+    """Whether objects without a class have properties."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
@@ -108,6 +110,9 @@ class Nodes:
             for watcher in tuple(self._slot_watchers.get(number, ())):
                 watcher(key, found)
         return found
+
+    def has_slot(self, container: int, key: str) -> bool:
+        return key in self._slots.get(self.values[container].first, ())
 
     def all_of(self, container: int) -> int:
         return self._node(self._any_slot, self.values[container].first)
