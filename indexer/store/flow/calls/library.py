@@ -231,6 +231,7 @@ def _type(solver: Solver, site: Site) -> None:
         sort, first, _ = solver.values[value]
         if sort == Sort.CLASS:
             solver.graph.put(site.result, value)
+            solver.runs_metaclass(site.row, first)
             solver.graph.watch(site.given[2], solver.once(lambda mapping: named.set_items_in_class(solver, first, mapping)))
 
     if len(site.given) == 1:
@@ -238,6 +239,7 @@ def _type(solver: Solver, site: Site) -> None:
     elif len(site.given) == 3 and site.row in solver.made_by:
         owner = solver.made_by[site.row]
         solver.graph.put(site.result, solver.values.number(Sort.CLASS, owner))
+        solver.runs_metaclass(site.row, owner)
         solver.graph.watch(site.given[2], solver.once(lambda mapping: named.set_items_in_class(solver, owner, mapping, is_own=True)))
     elif len(site.given) == 3:  # it has at least what its bases have
         iterate(solver, site.given[1], bases := solver.graph.node(), -1)
@@ -297,7 +299,7 @@ FUNCTIONS: dict[str, _Handler] = {
     "builtins.staticmethod": _static,
     "builtins.iter": _iter,
     "builtins.next": _next_of,
-    "builtins.getattr": _getattr,
+    **dict.fromkeys(("builtins.getattr", "builtins.object.__getattribute__"), _getattr),
     **dict.fromkeys(("builtins.setattr", "builtins.object.__setattr__"), _setattr),
     "builtins.hasattr": _hasattr,
     "builtins.property": _property,

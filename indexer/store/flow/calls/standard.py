@@ -418,6 +418,22 @@ def _registered(solver: Solver, site: Site, function: int, value: int) -> None:
         solver.graph.put(site.result, value)
 
 
+def _made_by_type(solver: Solver, site: Site) -> None:
+    """`type.__call__(cls, …)`, in a metaclass: it makes an object of the class."""
+
+    def made(value: int) -> None:
+        sort, first, _ = solver.values[value]
+        if sort == Sort.CLASS:
+            again = solver.site(site.row, callee := solver.graph.node(), site.result, via=Via.ARGUMENT, depth=site.depth + 1)
+            again.given, again.named, again.spread_named = site.given[1:], site.named, site.spread_named
+            again.spread = [(place - 1, node) for place, node in site.spread]
+            solver.activate(again)
+            solver.graph.put(callee, solver.values.number(Sort.MADE_BY, first))
+
+    for source in site.given[:1]:
+        solver.graph.watch(source, solver.once(made))
+
+
 def _method_caller(solver: Solver, site: Site) -> None:
     site.is_caller = True
     _getter(solver, site)
@@ -478,6 +494,7 @@ FUNCTIONS: Mapping[str, _Handler] = {
     **dict.fromkeys(("attr._make.attrib", "attr._next_gen.field", "attr.ib", "attr.field", "attrs.field"), _field),
     **dict.fromkeys(("threading.local", "_threading_local.local", "types.SimpleNamespace", "argparse.Namespace"), _namespace),
     **dict.fromkeys(("operator.attrgetter",), _getter),
+    "builtins.type.__call__": _made_by_type,
     "operator.methodcaller": _method_caller,
     "collections.namedtuple": _named_tuple,
     **dict.fromkeys((f"builtins.{name}" for name in EXCEPTIONS), _exception),

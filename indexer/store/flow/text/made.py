@@ -27,19 +27,34 @@ def add_made(program: Program) -> dict[int, int]:
 
 
 def _has_members(program: Program, call: int) -> bool:
-    """Whether the third argument of a call is a literal in which each item has a name; what a row takes stands behind it.
+    """Whether a call is given members of which it is known whose they are; what a row takes stands behind it.
 
-    Of others it is its base that gets the items: which that are, and whose copies, is found while values flow.
+    That is where the bases are named, or each member has a name in the text. Of others it is the base that gets the members: which base
+    that is, and whose members these are copies of, is found while values flow.
     """
-    mapping, is_named, row = -1, False, call + 1
+    bases, members = _literal(program, call, 1), _literal(program, call, 2)
+    if members is None:
+        return False
+    is_named = bases is not None and bool(bases) and all(any(map(program.is_type, program.means.get(row, ()))) for row in bases)
+    names = [row for row in members if program.part[row] == 0 and program.key[row][:1] == "s"]
+    return is_named or (bool(members) and len(names) == len(members))
+
+
+def _literal(program: Program, call: int, place: int) -> list[int] | None:
+    """The rows that an argument takes, none of one that is no literal; None where there is no such argument."""
+    row = call + 1
     while row < len(program.parent) and program.parent[row] >= call:
-        if program.parent[row] == call and program.part[row] == Handed.ARGUMENT + 2:
-            if program.kind[row] != Kind.MAPPING:
-                return False
-            mapping = row
-        elif mapping >= 0 and program.parent[row] == mapping:
-            if program.part[row] != 0 or program.key[row][:1] != "s":
-                return False
-            is_named = True
+        if program.parent[row] == call and program.part[row] == Handed.ARGUMENT + place:
+            return _taken(program, row) if program.kind[row] in (Kind.COLLECTION, Kind.MAPPING) else []
         row += 1
-    return is_named
+    return None
+
+
+def _taken(program: Program, holder: int) -> list[int]:
+    found: list[int] = []
+    row = holder + 1
+    while row < len(program.parent) and program.parent[row] >= holder:
+        if program.parent[row] == holder:
+            found.append(row)
+        row += 1
+    return found

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from indexer.model import Via
 from indexer.store.flow.values.known import Known
 from indexer.store.flow.values.provided import MADE
@@ -48,6 +50,18 @@ class Binding(Known):
             if all(program.metaclass(base) < 0 for base in program.order(sym_id)[1:]):
                 self.graph.put(self.attribute(meta, MADE), made)
         self.made_classes.append((row, sym_id))
+        self._run_all(row, runs)
+
+    def runs_metaclass(self, row: int, owner: int) -> None:
+        """A class is made by a call of `type`; `owner`: it, or what it is below."""
+        program = self.program
+        meta = program.metaclass(owner) if row >= 0 and program.metaclasses else -1
+        if meta >= 0:
+            made = self.values.number(Sort.CLASS, owner)
+            runs = [(program.member(meta, "__new__"), self.values.number(Sort.CLASS, meta)), (program.member(meta, "__init__"), made)]
+            self._run_all(row, runs)
+
+    def _run_all(self, row: int, runs: Sequence[tuple[int, int]]) -> None:
         for member, first in runs:
             if member >= 0:
                 callee = self.graph.node()

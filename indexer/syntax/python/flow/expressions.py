@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from indexer.model import Flow, Handed
-from indexer.syntax.python.flow.constants import K_BINARY, beginning, beginning_of_key, constant, name_of, names_in, pattern
+from indexer.syntax.python.flow.constants import K_BINARY, beginning, beginning_of_key, constant, in_case, name_of, names_in, pattern
 from indexer.syntax.python.flow.rows import Rows
 from indexer.syntax.python.nodes import (
     K_ARGUMENT_LIST,
@@ -272,7 +272,16 @@ class Expressions(Rows):
             return ""
         if told := constant(given[1]):
             return told
-        return beginning(given[1]) if function.text == b"getattr" else pattern(given[1]) if function.text == b"setattr" else ""
+        if function.text == b"getattr":
+            return beginning(given[1]) or self._held_beginning(given[1])
+        return pattern(given[1]) if function.text == b"setattr" else ""
+
+    def _held_beginning(self, node: Any) -> str:
+        """What a name begins with that a variable of the function holds: `method = "visit_" + x`, and `getattr(self, method)`."""
+        inner, change = in_case(node)
+        binding = self._binding(inner) if inner.kind_id == K_IDENTIFIER else None
+        told = self._beginnings.get(binding, "") if binding is not None else ""
+        return told[:1] + change(told[1:])
 
     def subscript(self, node: Any, parent: int, part: int, key: str) -> None:
         if key:  # of the element in what holds it; the item has a key of its own

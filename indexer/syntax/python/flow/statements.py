@@ -8,6 +8,7 @@ from typing import Any
 
 from indexer.model import Flow, Handed
 from indexer.syntax.model import Flows
+from indexer.syntax.python.flow.constants import beginning
 from indexer.syntax.python.flow.expressions import K_BLOCK, K_IF_CLAUSE, MAX_DEPTH, PATTERNS, PLAIN
 from indexer.syntax.python.flow.patterns import Patterns
 from indexer.syntax.python.nodes import (
@@ -387,6 +388,8 @@ class FlowReader(Patterns):
             row = self._row(Flow.BIND, -1, 0, target)
             self._value(value, row, 0)
             binding = self._binding(target)
+            if binding is not None:
+                self._beginnings[binding] = beginning(value)
             if row == len(self._rows) - 1 and (binding is None or len(binding.tokens) == 1):
                 self._rows.drop_last()  # holds nothing that flows, ever
             else:
