@@ -148,9 +148,10 @@ def _construct(solver: Solver, site: Site, value: int, owner: int, *, is_by_meta
     program, graph = solver.program, solver.graph
     meta = program.metaclass(owner) if program.metaclasses and not is_by_metaclass else -1
     if meta >= 0 and (member := program.member(meta, "__call__")) >= 0:
-        callee = graph.node()
-        _again(solver, site, callee, site.result).via = Via.INFERRED_TYPE
+        callee, given = graph.node(), graph.node()
+        _again(solver, site, callee, given).via = Via.INFERRED_TYPE
         solver.bind(solver.symbol(member), value, callee)
+        graph.watch(given, lambda each: _made_by(solver, owner, meta, each, site.result))
         return
     made = solver.values.number(Sort.OBJECT, owner)
     graph.put(site.result, made)
@@ -181,6 +182,13 @@ def _construct(solver: Solver, site: Site, value: int, owner: int, *, is_by_meta
         standard.keep_given(solver, site, solver.attribute(owner, "args"))
     if starts < 0 and makes < 0 and any(base in solver.records for base in program.order(owner)):
         _fill(solver, site, owner)
+
+
+def _made_by(solver: Solver, owner: int, meta: int, value: int, target: int) -> None:
+    """What a metaclass's `__call__` gives where a class is called: in place of an object of any of its classes one of this class."""
+    sort, first, _ = solver.values[value]
+    is_made = sort == Sort.OBJECT and solver.program.metaclass(first) == meta
+    solver.graph.put(target, solver.values.number(Sort.OBJECT, owner) if is_made else value)
 
 
 def _fill(solver: Solver, site: Site, owner: int) -> None:

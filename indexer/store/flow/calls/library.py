@@ -204,7 +204,7 @@ def _setattr(solver: Solver, site: Site) -> None:
     elif len(site.given) > 2 and site.row >= 0 and (mapping := solver.mapping_of(solver.program.parent[site.row])) >= 0:
         named.set_each(solver, site.given[0], mapping)
     elif len(site.given) > 2:
-        solver.set_at.append((site.row, site.given[0], site.given[1]))
+        solver.set_at.append((site.row, site.given[0]))
 
         def texts(text: int) -> None:
             name = solver.values.content(text)
@@ -299,7 +299,7 @@ FUNCTIONS: dict[str, _Handler] = {
     "builtins.staticmethod": _static,
     "builtins.iter": _iter,
     "builtins.next": _next_of,
-    **dict.fromkeys(("builtins.getattr", "builtins.object.__getattribute__"), _getattr),
+    "builtins.getattr": _getattr,
     **dict.fromkeys(("builtins.setattr", "builtins.object.__setattr__"), _setattr),
     "builtins.hasattr": _hasattr,
     "builtins.property": _property,

@@ -158,12 +158,15 @@ def _weakly_set(solver: Solver, row: int, value: int, name: str, known: int) -> 
 
 
 def _set_anyhow(solver: Solver) -> set[int]:
-    """Classes of whose objects something is set by a name that nobody knows: not in `__setattr__`, where that is what the text sets."""
+    """Classes of whose objects something is set by a name that is a value: not in `__setattr__`, where that is what the text sets.
+
+    Of such names some may be known, and others not.
+    """
     program = solver.program
     found: set[int] = set()
-    for row, objects, names in solver.set_at:
+    for row, objects in solver.set_at:
         function = program.body[row] if row >= 0 else -1
-        if not solver.graph.holds_texts(names) and (function < 0 or program.names[function] != "__setattr__"):
+        if function < 0 or program.names[function] != "__setattr__":
             values = map(solver.values.__getitem__, solver.graph.values(objects))
             found |= {first for sort, first, _ in values if sort in (Sort.OBJECT, Sort.CLASS)}
     return found
