@@ -15,9 +15,9 @@ from traced import Differs, Edges, cases_in, python_edges
 
 from indexer.model import Flow
 from indexer.store import flow
-from indexer.store.flow.kept import SCHEMA, Keeper
-from indexer.store.flow.program import Program
-from indexer.store.flow.solver import Solver
+from indexer.store.flow.found.kept import SCHEMA, Keeper
+from indexer.store.flow.text.program import Program
+from indexer.store.flow.values.solver import Solver
 from indexer.syntax import parse
 from query.facts.index import Index, open_index
 from query.surface.registry import call

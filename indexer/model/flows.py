@@ -29,7 +29,7 @@ class Flow(IntEnum):
     RETURN = 14  # of the body around; takes (0) the value
     YIELD = 15
     YIELD_FROM = 16
-    CAUGHT = 17  # an object of the class, or of one of the classes, that it takes (0)
+    CAUGHT = 17  # an object of the class, or of one of the classes, that it takes (0); with `of`, such of what that row catches
     HOLD = 18  # gives what it takes (0), or what the row `of` gives
     EXTEND = 19  # elements of what it takes as 1 go into what it takes as 0
     COMBINE = 20  # containers of what it takes (0), and what objects give for the sign `key`
@@ -44,6 +44,8 @@ class Flow(IntEnum):
     REQUIRED = 29  # what the module exports that the string there names
     SUPER = 30  # of the method in the row `of`, what is above its class
     NARROW = 31  # of what it takes (0) objects of a class (1); if `part` is 1, what is of none of them
+    THROW = 33  # of the body around; takes (0) what is thrown and (1) why
+    CATCH = 34  # all that the rows behind the row `of`, and before this one, throw, and what they call; that row gives it, too
     KEY = 32  # where the name `key` stands of a property of the RECORD, or of an argument of the CALL, that takes it
 
 

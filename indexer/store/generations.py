@@ -11,7 +11,7 @@
       shards/<digest>.parquet       facts as they are kept: see `indexer.store.states`
       states/<recipe>.json          which of them describe which tree
       flags.json                    settings that were given as flags, for the next run; of this machine only
-      flow.arrow                    what following values found last: see `indexer.store.flow.kept`
+      flow.arrow                    what following values found last: see `indexer.store.flow.found.kept`
       log/lspidx.log  run.jsonl
       skill.json  skill.lock        the skill that is active on the command line, see `query.skills.kept`
       scratch/  cache/              what servers write

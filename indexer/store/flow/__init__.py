@@ -1,8 +1,15 @@
 """Where functions and types flow: what is called, and what attributes mean, beyond what servers know (ADR 0054).
 
-The rows of all files (`indexer.store.facts.FLOWS`) and the meanings of identifiers that are resolved already (`inputs`) are one program
-(`program`); `rows` makes a graph of it, over which `solver`, `calls` and `library` say how values go on; `edges` tells what is new, and
-`kept` keeps it for as long as the inputs are the same.
+The rows of all files (`indexer.store.facts.FLOWS`) and the meanings of identifiers that are resolved already are one program. Packages,
+each on top of those behind it:
+
+    ecmascript   how JavaScript and TypeScript differ from Python
+    python       follows a program of Python; `fixpoint` is what both have in common
+    found        what comes out: edges, meanings, gaps; kept for as long as the inputs are the same
+    rows         rows of the text to nodes of the graph
+    calls        what a call does: functions of the text, of libraries, of containers
+    values       what flows, the graph, and how values go on where they are read, set and taken of objects
+    text         the rows, what identifiers mean, which classes there are
 
 Loads nothing of the crawl and asks nobody. The same facts give the same rows in the same order.
 """
@@ -17,12 +24,12 @@ import duckdb
 import pyarrow as pa
 
 from indexer.store.flow import ecmascript
-from indexer.store.flow.edges import found_by
-from indexer.store.flow.inputs import Inputs, read_inputs
-from indexer.store.flow.kept import SCHEMA, Keeper, table_of
-from indexer.store.flow.named_properties import add_properties
-from indexer.store.flow.program import ECMASCRIPT, PYTHON, load
-from indexer.store.flow.rows import solve
+from indexer.store.flow.found.edges import found_by
+from indexer.store.flow.found.kept import SCHEMA, Keeper, table_of
+from indexer.store.flow.found.named_properties import add_properties
+from indexer.store.flow.python import solve
+from indexer.store.flow.text.inputs import Inputs, read_inputs
+from indexer.store.flow.text.program import ECMASCRIPT, PYTHON, load
 from indexer.store.parsed import execute
 
 __all__ = ["Keeper", "follow"]

@@ -43,6 +43,10 @@ _MOST_NAMES = 64
 _SETTING = frozenset(("||=", "&&=", "??="))
 
 
+def _is_name(node: Any) -> bool:
+    return node is not None and node.type == "string" and constant(node)[1:].isidentifier()
+
+
 class Expressions(Targets):
     """Reads expressions, and what takes their values."""
 
@@ -58,6 +62,8 @@ class Expressions(Targets):
             if parent >= 0:
                 self._name(node, parent, part, key)
             return
+        if kind == "string" and parent >= 0 and self._rows.kind[parent] == Flow.BIND and (told := constant(node))[1:].isidentifier():
+            self._row(Flow.CONSTANT, parent, part, None, told)
         if kind in _PLAIN:
             return
         if self._depth > MAX_DEPTH:
@@ -130,8 +136,10 @@ class Expressions(Targets):
         if key:  # of the element in what holds it; the item has a key of its own
             parent, part = self._row(Flow.HOLD, parent, part, None, key), 0
         index = node.child_by_field_name("index")
-        row = self._row(Flow.ITEM, parent, part, index, self._index(index) or beginning(index))
+        told = constant(index) or beginning(index) if index is not None else ""
+        row = self._row(Flow.ITEM, parent, part, index, told)
         self._value(node.child_by_field_name("object"), row, 0)
+        self._value(index, -1 if told else row, 2)
 
     # ---- calls
 
@@ -189,6 +197,7 @@ class Expressions(Targets):
         if function.type == "member_expression" and given and (name := function.child_by_field_name("property")) is not None:
             told = constant(given[0]) if name.text in _WITH_KEY_FIRST else ""
             told = constant(given[1]) if name.text in _WITH_KEY_SECOND and len(given) > 2 else told
+            told = constant(given[1]) if function.text == b"Reflect.get" and len(given) > 1 else told
             if told:
                 self._row(Flow.CONSTANT, row, Handed.TOLD, None, told)
         counts = function.type == "member_expression" and function.text.endswith(_HOLDING)
@@ -222,8 +231,14 @@ class Expressions(Targets):
     def record(self, node: Any, parent: int, part: int, key: str) -> None:
         row = self._row(Flow.RECORD, parent, part, None, key)
         members = node.named_children
+        texts = [child.child_by_field_name("value") for child in members if child.type == "pair"]
+        is_of_names = 0 < len(texts) == len(members) <= _MOST_NAMES and all(_is_name(value) for value in texts)
         for child in members[:MAX_ELEMENTS]:
             kind = child.type
+            if is_of_names:
+                told = constant(child.child_by_field_name("value"))
+                held = self._row(Flow.HOLD, row, 0, None, self._key(child.child_by_field_name("key")))
+                self._row(Flow.CONSTANT, held, 0, None, told)
             if kind == "pair":
                 name, value = child.child_by_field_name("key"), child.child_by_field_name("value")
                 told = self._key(name)
@@ -398,7 +413,7 @@ class Expressions(Targets):
             self._parts(node)
             return
         is_from = any(child.type == "*" for child in node.children)
-        row = self._row(Flow.YIELD_FROM if is_from else Flow.YIELD, -1, 0, None)
+        row = self._row(Flow.YIELD_FROM if is_from else Flow.YIELD, parent, part, None, key)
         for child in node.named_children:
             self._value(child, row, 0)
 

@@ -169,19 +169,21 @@ class FlowReader(Expressions):
         self._scope = self._scope.parent or self._scope
 
     def try_(self, node: Any, parent: int, part: int, key: str) -> None:
-        """What the block itself throws is caught there; of what it calls nobody knows what that throws."""
+        """What the block throws, and what it calls, is caught there."""
         handler = node.child_by_field_name("handler")
         thrown = self._row(Flow.HOLD, -1, 0, None)
         self._thrown.append(thrown)
         self._value(node.child_by_field_name("body"), -1, 0)
         self._thrown.pop()
+        if handler is not None and handler.child_by_field_name("parameter") is not None:
+            self._row(Flow.CATCH, -1, 0, None, of=thrown)
         if handler is not None:
             self._catch(handler, thrown)
         self._value(node.child_by_field_name("finalizer"), -1, 0)
 
     def throw(self, node: Any, parent: int, part: int, key: str) -> None:
         for child in node.named_children:
-            self._value(child, self._thrown[-1] if self._thrown else -1, 0)
+            self._value(child, self._thrown[-1] if self._thrown else self._row(Flow.THROW, -1, 0, None), 0)
 
     def _catch(self, node: Any, thrown: int) -> None:
         self._scope = Scope(self._scope)

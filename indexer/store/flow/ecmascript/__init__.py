@@ -8,16 +8,17 @@ a function may be one; properties are looked up along prototypes; what a file ex
 from __future__ import annotations
 
 from indexer.model import SymbolKind
-from indexer.store.flow.ecmascript import containers, events, library
+from indexer.store.flow.calls import thrown
+from indexer.store.flow.ecmascript import assembling, containers, events, library
 from indexer.store.flow.ecmascript.calls import call
 from indexer.store.flow.ecmascript.nameless import add_nameless
-from indexer.store.flow.ecmascript.objects import EcmascriptSolver
 from indexer.store.flow.ecmascript.rows import EcmascriptBuilder
-from indexer.store.flow.kinds import Kind
-from indexer.store.flow.program import ECMASCRIPT, Program
-from indexer.store.flow.properties import Teller
-from indexer.store.flow.rows import follow
-from indexer.store.flow.values import Sort
+from indexer.store.flow.ecmascript.solver import EcmascriptSolver
+from indexer.store.flow.fixpoint import follow
+from indexer.store.flow.text.kinds import Kind
+from indexer.store.flow.text.program import ECMASCRIPT, Program
+from indexer.store.flow.values.properties import Teller
+from indexer.store.flow.values.value import Sort
 
 
 def solve(program: Program) -> EcmascriptSolver:
@@ -25,8 +26,10 @@ def solve(program: Program) -> EcmascriptSolver:
     nameless = add_nameless(program)
     solver = EcmascriptSolver(program, call)
     solver.nameless |= nameless
-    EcmascriptBuilder(solver, program.rows.get(ECMASCRIPT, ())).build()
+    builder = EcmascriptBuilder(solver, program.rows.get(ECMASCRIPT, ()))
+    builder.build()
     follow(solver)
+    thrown.follow(solver, builder.blocks)
     for holder, source, names, row in solver.copied:
         if not any(solver.graph.holds_texts(node) for node in names):
             containers.copy_each(solver, holder, source, row)
@@ -36,7 +39,7 @@ def solve(program: Program) -> EcmascriptSolver:
         if not solver.graph.values(site.callee):
             library.of_unknown(solver, site, objects, name, is_doubtful=is_doubtful)
     solver.graph.run()
-    library.made_below_unknown(solver)
+    assembling.made_below_unknown(solver)
     _construct(solver)
     solver.graph.run()
     library.revive(solver)
@@ -44,7 +47,7 @@ def solve(program: Program) -> EcmascriptSolver:
     _read_members(solver)
     _doubt_replaced(solver)
     _hand_out(solver)
-    library.define_described(solver)
+    assembling.define_described(solver)
     read = {row for row, _ in solver.read}
     solver.told = Teller(solver.properties, program, read, solver.holders_above, solver.made_at).tell()
     return solver

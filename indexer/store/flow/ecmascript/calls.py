@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from indexer.model import SymbolKind
-from indexer.store.flow.calls import run_function, run_lambda, run_partial
-from indexer.store.flow.ecmascript import library
-from indexer.store.flow.ecmascript.objects import EcmascriptSolver
-from indexer.store.flow.sites import Site
-from indexer.store.flow.values import Sort
+from indexer.store.flow.calls.call import run_function, run_lambda, run_partial
+from indexer.store.flow.ecmascript import library, proxies
+from indexer.store.flow.ecmascript.solver import EcmascriptSolver
+from indexer.store.flow.values.sites import Site
+from indexer.store.flow.values.value import Sort
 
 NEW = "new"
 """What is told of a call that makes an object."""
@@ -30,6 +30,8 @@ def call(solver: EcmascriptSolver, site: Site, value: int) -> None:
         library.of_value(solver, site, solver.method_name(first), second)
     elif sort == Sort.MANAGED:
         library.promised(solver, site, first)
+    elif sort == Sort.PROXY:
+        proxies.call(solver, site, value, makes=site.told == NEW)
     elif sort == Sort.BUILTIN:
         library.call(solver, site, solver.builtin_name(first))
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from indexer.model import Via
-from indexer.store.flow.ecmascript.objects import EcmascriptSolver
-from indexer.store.flow.sites import Site
-from indexer.store.flow.values import Sort
+from indexer.store.flow.ecmascript.solver import EcmascriptSolver
+from indexer.store.flow.values.sites import Site
+from indexer.store.flow.values.value import Sort
 
 ITERATOR = "[Symbol.iterator]"
 """The member that gives what is iterated over, as its name stands in a class."""
@@ -59,6 +59,20 @@ def item(solver: EcmascriptSolver, source: int, key: str, target: int) -> None:
             graph.copy(solver.all_of(value), target)
 
     graph.watch(source, solver.once(taken))
+
+
+def named_item(solver: EcmascriptSolver, source: int, names: int, target: int) -> None:
+    """`source[name]` of names that are values: methods of objects of classes. Of what has no class any property is taken."""
+
+    def load(value: int, name: str) -> None:
+        if solver.values[value].sort not in (Sort.CONTAINER, Sort.TEXT):
+            solver.load(value, name, target, -1, target)
+
+    def named(text: int) -> None:
+        if (content := solver.values.content(text)).isidentifier():
+            solver.graph.watch(source, solver.once(lambda value: load(value, content)))
+
+    solver.graph.watch(names, named)
 
 
 def begins(name: str, beginning: str) -> bool:
@@ -204,11 +218,22 @@ def collected(solver: EcmascriptSolver, site: Site) -> int:
     return made
 
 
+def _on(solver: EcmascriptSolver, callee: int, receivers: int) -> int:
+    """Functions that are called on something."""
+    bound = solver.graph.node()
+    solver.graph.watch(receivers, solver.once(lambda value: solver.bind(callee, value, bound)))
+    solver.graph.copy(callee, bound)
+    return bound
+
+
 def _each(solver: EcmascriptSolver, site: Site, container: int) -> int:
     """The function that is given is called with each item, its place and the whole; the node of the result."""
     whole = solver.graph.node()
     solver.graph.put(whole, container)
-    return invoke(solver, site, site.given[0], [solver.all_of(container), solver.keys(container), whole]) if site.given else solver.nothing
+    if not site.given:
+        return solver.nothing
+    callee = _on(solver, *site.given[:2]) if len(site.given) > 1 else site.given[0]
+    return invoke(solver, site, callee, [solver.all_of(container), solver.keys(container), whole])
 
 
 def _map(solver: EcmascriptSolver, site: Site, container: int) -> None:
@@ -332,6 +357,8 @@ def entries_of(solver: EcmascriptSolver, site: Site, container: int) -> None:
 def _next(solver: EcmascriptSolver, site: Site, container: int) -> None:
     """Of a generator: `{ value, done }`."""
     made = solver.record(("next", container))
+    for source in site.given[:1]:
+        solver.graph.copy(source, solver.sent(container))
     solver.graph.copy(solver.all_of(container), solver.slot(made, "svalue"))
     solver.graph.put(site.result, made)
 

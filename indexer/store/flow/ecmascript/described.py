@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from indexer.store.flow.ecmascript.objects import EcmascriptSolver
-from indexer.store.flow.sites import Site
-from indexer.store.flow.values import Sort
+from indexer.store.flow.ecmascript.solver import EcmascriptSolver
+from indexer.store.flow.values.sites import Site
+from indexer.store.flow.values.value import Sort
 
 
 def define(solver: EcmascriptSolver, objects: int, name: str, descriptions: int) -> None:

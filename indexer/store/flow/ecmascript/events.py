@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from indexer.store.flow.ecmascript.containers import again
-from indexer.store.flow.ecmascript.objects import LISTENING, EcmascriptSolver
-from indexer.store.flow.sites import Site
-from indexer.store.flow.values import Sort
+from indexer.store.flow.ecmascript.provided import LISTENING
+from indexer.store.flow.ecmascript.solver import EcmascriptSolver
+from indexer.store.flow.values.sites import Site
+from indexer.store.flow.values.value import Sort
 
 
 def tell(solver: EcmascriptSolver) -> None:

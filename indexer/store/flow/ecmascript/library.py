@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from indexer.model import Via
-from indexer.store.flow.ecmascript import described
+from indexer.store.flow.calls import thrown
+from indexer.store.flow.ecmascript import described, proxies
+from indexer.store.flow.ecmascript.assembling import (
+    Handler,
+    assign,
+    create,
+    define,
+    define_all,
+    handed_on,
+    inherits,
+    merge_descriptors,
+    of_records,
+    set_prototype,
+)
 from indexer.store.flow.ecmascript.containers import (
     METHODS,
-    Method,
     again,
     collected,
     entries_of,
@@ -16,12 +28,14 @@ from indexer.store.flow.ecmascript.containers import (
     item,
     iterate,
     keys_of,
+    named_item,
     values_of,
 )
 from indexer.store.flow.ecmascript.events import new_emitter, of_emitter
-from indexer.store.flow.ecmascript.objects import EMITTERS, FUNCTIONS, OF_EVENTS, OF_TEXTS, EcmascriptSolver
-from indexer.store.flow.sites import Site
-from indexer.store.flow.values import Sort
+from indexer.store.flow.ecmascript.provided import EMITTERS, FUNCTIONS, OF_EVENTS
+from indexer.store.flow.ecmascript.solver import EcmascriptSolver
+from indexer.store.flow.values.sites import Site
+from indexer.store.flow.values.value import OF_TEXTS, Sort
 
 OF_PROMISES = frozenset(("then", "catch", "finally"))
 """A promise is taken to be what it holds: what an async function returns is what `await` gives, and what `then` hands over."""
@@ -32,9 +46,6 @@ MOST_SURE = 5
 
 BY_NAME = OF_PROMISES | _EACH | frozenset(("reduce", "reduceRight", "sort", "toSorted", "replace", "replaceAll"))
 """Methods that call what they are given, by names that other types hardly have."""
-
-_Handler = Callable[[EcmascriptSolver, Site], None]
-
 
 OF_COMPILERS = frozenset(("_interopRequireDefault", "_interopRequireWildcard", "__importDefault", "__importStar"))
 """Functions that compilers write into a file, through which each module goes that it requires: they are taken to hand it on."""
@@ -82,15 +93,25 @@ def of_unknown(solver: EcmascriptSolver, site: Site, objects: Sequence[int], nam
     """`x.map(f)` where nobody knows what `x` holds: `f` is called; of a promise with what it holds."""
     site.is_doubtful = is_doubtful
     if name in OF_PROMISES:
-        given = list(objects[:1]) if name == "then" else []
-        for place, callee in enumerate(site.given[:2]):
-            solver.graph.copy(invoke(solver, site, callee, given if place == 0 else []), site.result)
+        given = [list(objects[:1]), _thrown(solver, site)] if name == "then" else [_thrown(solver, site) if name == "catch" else []]
+        for callee, handed in zip(site.given, given, strict=False):
+            solver.graph.copy(invoke(solver, site, callee, handed), site.result)
         for node in objects if name != "then" else ():
             solver.graph.copy(node, site.result)
         return
     handler = METHODS.get(name)
     if handler is not None:
         handler(solver, site, solver.container(("unknown", site.number)))
+
+
+def _thrown(solver: EcmascriptSolver, site: Site) -> list[int]:
+    """The node of what is thrown by what makes the promise that a method is called of."""
+    node, parents = solver.graph.node(), solver.program.parent
+    end = site.row + 1
+    while end < len(parents) and parents[end] >= site.row:
+        end += 1
+    thrown.catch(solver, range(site.row + 1, end), node)
+    return [node]
 
 
 # ---- functions as objects
@@ -143,92 +164,6 @@ def _bind(solver: EcmascriptSolver, site: Site, value: int) -> None:
 # ---- functions of the language
 
 
-def _handed_on(solver: EcmascriptSolver, site: Site) -> None:
-    for source in site.given[:1]:
-        solver.graph.copy(source, site.result)
-
-
-def _assign(solver: EcmascriptSolver, site: Site) -> None:
-    """`Object.assign(target, source, …)`."""
-    solver.mixed.extend((site, source) for source in site.given[1:])
-    for target in site.given[:1]:
-        solver.graph.copy(target, site.result)
-        solver.graph.watch(target, solver.once(lambda value: _assign_to(solver, site, value)))
-
-
-def _merge_descriptors(solver: EcmascriptSolver, site: Site) -> None:
-    """It copies accessors as they are."""
-    solver.copying_accessors.add(site.number)
-    _assign(solver, site)
-
-
-def _assign_to(solver: EcmascriptSolver, site: Site, target: int) -> None:
-    row = -1 if site.number in solver.copying_accessors else site.row  # where accessors run
-
-    def given(value: int) -> None:
-        if solver.is_record(value) and value != target:
-            if (holder := solver.holder(target)) >= 0:
-                solver.properties.inherit(holder, value)
-            solver.each_slot(value, lambda key, node: member(key, node, value))
-
-    def member(key: str, node: int, owner: int) -> None:
-        if solver.values[target].sort == Sort.CONTAINER:
-            solver.copy_property(node, owner, solver.slot(target, key), row)
-        elif key[:1] == "s" and "\0" not in key:
-            copied = solver.graph.node()
-            solver.copy_property(node, owner, copied, row)
-            solver.store(target, key[1:], copied)
-
-    for source in site.given[1:]:
-        solver.graph.watch(source, solver.once(given))
-
-
-def _of_records(method: Method) -> _Handler:
-    """`Object.values(x)` of what else is `x.values()`."""
-
-    def handler(solver: EcmascriptSolver, site: Site) -> None:
-        def given(value: int) -> None:
-            if solver.values[value].sort == Sort.CONTAINER:
-                method(solver, site, value)
-
-        collected(solver, site)
-        for source in site.given[:1]:
-            solver.graph.watch(source, solver.once(given))
-
-    return handler
-
-
-def _create(solver: EcmascriptSolver, site: Site) -> None:
-    """`Object.create(prototype)`."""
-
-    def given(value: int) -> None:
-        if solver.is_record(value):
-            made = solver.record(("call", site.number), site.row)
-            solver.graph.put(site.result, made)
-            solver.set_above(made, value)
-        elif solver.values[value].sort == Sort.PROTOTYPE:
-            solver.graph.put(site.result, solver.values.number(Sort.OBJECT, solver.values[value].first))
-
-    solver.made_below.append(site)
-    if len(site.given) > 1:
-        described.define_all(solver, site.result, site.given[1])
-    for source in site.given[:1]:
-        solver.graph.watch(source, solver.once(given))
-
-
-def made_below_unknown(solver: EcmascriptSolver) -> None:
-    """`Object.create(x)` makes an object also where nobody knows what `x` holds."""
-    for site, node in solver.mixed:
-        if not solver.graph.values(node):
-            for target in solver.graph.values(site.given[0]):
-                solver.properties.mixed.add(solver.holder(target))
-    for site in solver.made_below:
-        if not solver.graph.values(site.result):
-            made = solver.record(("call", site.number), site.row)
-            solver.properties.handed.add(made)
-            solver.graph.put(site.result, made)
-
-
 def _array_from(solver: EcmascriptSolver, site: Site) -> None:
     source = solver.container(("from", site.number))
     for given in site.given[:1]:
@@ -266,10 +201,19 @@ def _new_promise(solver: EcmascriptSolver, site: Site) -> None:
     held = solver.container(("promise", site.number))
     solver.graph.copy(solver.all_of(held), site.result)
     solver.promise(site.result)
-    resolve = solver.graph.node()
+    resolve, reject = solver.graph.node(), solver.graph.node()
     solver.graph.put(resolve, solver.method("(resolve)", held))
+    solver.graph.put(reject, solver.builtin("Promise.reject"))
     for callee in site.given[:1]:
-        invoke(solver, site, callee, [resolve])
+        invoke(solver, site, callee, [resolve, reject])
+
+
+def _rejected(solver: EcmascriptSolver, site: Site) -> None:
+    """`Promise.reject(x)`: who waits for what the function around gives catches x."""
+    solver.promise(site.result)
+    function = solver.program.body[site.row] if site.row >= 0 else -1
+    for source in site.given[:1] if function >= 0 else ():
+        solver.graph.copy(source, solver.throws(function))
 
 
 def _all(solver: EcmascriptSolver, site: Site) -> None:
@@ -280,7 +224,7 @@ def _all(solver: EcmascriptSolver, site: Site) -> None:
 
 
 def _resolved(solver: EcmascriptSolver, site: Site) -> None:
-    _handed_on(solver, site)
+    handed_on(solver, site)
     solver.promise(site.result)
 
 
@@ -296,46 +240,6 @@ def _apply(solver: EcmascriptSolver, site: Site) -> None:
         made = again(solver, site, [])
         made.callee, made.result, made.spread = site.given[0], site.result, [(0, site.given[2])]
         solver.activate(made)
-
-
-def _set_prototype(solver: EcmascriptSolver, site: Site) -> None:
-    """`Object.setPrototypeOf(x, y)` gives x, which has from then on what y has."""
-    _handed_on(solver, site)
-
-    def below(value: int) -> None:
-        if solver.is_record(value) or solver.values[value].sort in FUNCTIONS:
-            solver.graph.watch(
-                site.given[1], solver.once(lambda above: solver.set_above(value, above) if solver.is_record(above) else None)
-            )
-
-    for source in site.given[:1] if len(site.given) > 1 else ():
-        solver.graph.watch(source, solver.once(below))
-
-
-def _define(solver: EcmascriptSolver, site: Site) -> None:
-    """`Object.defineProperty(x, "name", { … })` gives x."""
-    _handed_on(solver, site)
-    if len(site.given) > 2:
-        described.define(solver, site.given[0], site.told[1:] if site.told[:1] == "s" else "", site.given[2])
-
-
-def _inherits(solver: EcmascriptSolver, site: Site) -> None:
-    """`util.inherits(Child, Base)`."""
-
-    def below(child: int, above: int) -> None:
-        sort, first, _ = solver.values[above]
-        if sort in (Sort.CLASS, Sort.FUNCTION):
-            solver.with_prototype.add(solver.values[child].first)
-            solver.inherit(solver.values[child].first, first)
-        elif sort == Sort.BUILTIN and solver.builtin_name(first) in EMITTERS:
-            solver.emitters.add(solver.values[child].first)
-
-    def child(value: int) -> None:
-        if solver.values[value].sort in (Sort.CLASS, Sort.FUNCTION):
-            solver.graph.watch(site.given[1], solver.once(lambda above: below(value, above)))
-
-    for source in site.given[:1] if len(site.given) > 1 else ():
-        solver.graph.watch(source, solver.once(child))
 
 
 def _promisify(solver: EcmascriptSolver, site: Site) -> None:
@@ -363,7 +267,7 @@ def promised(solver: EcmascriptSolver, site: Site, number: int) -> None:
         solver.graph.watch(callee, solver.once(called))
 
 
-def _later(before: int) -> _Handler:
+def _later(before: int) -> Handler:
     """`setTimeout(f, 0, a)`: what is behind those arguments f is given; that it is called is told by who holds it."""
 
     def handler(solver: EcmascriptSolver, site: Site) -> None:
@@ -383,28 +287,12 @@ def _construct(solver: EcmascriptSolver, site: Site) -> None:
         solver.activate(made)
 
 
-def _define_all(solver: EcmascriptSolver, site: Site) -> None:
-    """`Object.defineProperties(x, { name: { … } })` gives x, which has properties of these names."""
-    _handed_on(solver, site)
-    solver.described.append(site)
-    if len(site.given) > 1:
-        described.define_all(solver, site.given[0], site.given[1])
-
-
-def define_described(solver: EcmascriptSolver) -> None:
-    """Once all is known that describes them."""
-    if not solver.described:
-        return
-    properties = solver.properties
-    by_holder: dict[int, list[tuple[str, list[int]]]] = {}
-    for (holder, name), rows in properties.set_at.items():
-        by_holder.setdefault(holder, []).append((name, list(rows)))
-    for site in solver.described:
-        for description in {value for node in site.given[1:2] for value in solver.graph.values(node)} & by_holder.keys():
-            for holder in {solver.holder(value) for value in solver.graph.values(site.given[0])} - {-1}:
-                for name, rows in by_holder[description]:
-                    for row in rows:
-                        properties.set(holder, name, row)
+def _reflected(solver: EcmascriptSolver, site: Site) -> None:
+    """`Reflect.get(x, "name")`."""
+    if len(site.given) > 1 and not site.told:
+        named_item(solver, site.given[0], site.given[1], site.result)
+    for source in site.given[:1] if site.told[:1] == "s" else ():
+        solver.graph.watch(source, solver.once(lambda value: solver.load(value, site.told[1:], site.result, -1, site.row)))
 
 
 def _stringify(solver: EcmascriptSolver, site: Site) -> None:
@@ -432,12 +320,12 @@ def revive(solver: EcmascriptSolver) -> None:
             invoke(solver, site, callee, [])
 
 
-_FUNCTIONS: dict[str, _Handler] = {
+_FUNCTIONS: dict[str, Handler] = {
     "JSON.stringify": _stringify,
     "JSON.parse": _revived,
-    "Object.assign": _assign,
+    "Object.assign": assign,
     **{
-        f"require({name})": _assign
+        f"require({name})": assign
         for name in (
             "extend-shallow",
             "lodash.assign",
@@ -448,32 +336,34 @@ _FUNCTIONS: dict[str, _Handler] = {
         )
     },
     **{
-        f"require({package}).{name}": _assign
+        f"require({package}).{name}": assign
         for package in ("lodash", "underscore")
         for name in ("assign", "assignIn", "defaults", "extend", "merge")
     },
-    "require(merge-descriptors)": _merge_descriptors,
-    "Object.keys": _of_records(keys_of),
-    "Object.values": _of_records(values_of),
-    "Object.entries": _of_records(entries_of),
-    "Object.create": _create,
-    **dict.fromkeys(("Object.freeze", "Object.seal", "Object.preventExtensions", "structuredClone"), _handed_on),
-    "Object.setPrototypeOf": _set_prototype,
-    **dict.fromkeys(("Object.defineProperty", "Reflect.defineProperty"), _define),
+    "require(merge-descriptors)": merge_descriptors,
+    "Object.keys": of_records(keys_of),
+    "Object.values": of_records(values_of),
+    "Object.entries": of_records(entries_of),
+    "Object.create": create,
+    **dict.fromkeys(("Object.freeze", "Object.seal", "Object.preventExtensions", "structuredClone"), handed_on),
+    "Object.setPrototypeOf": set_prototype,
+    **dict.fromkeys(("Object.defineProperty", "Reflect.defineProperty"), define),
     **dict.fromkeys(EMITTERS, new_emitter),
-    **dict.fromkeys(("require(util).inherits", "require(inherits)"), _inherits),
+    **dict.fromkeys(("require(util).inherits", "require(inherits)"), inherits),
     "require(util).promisify": _promisify,
     **dict.fromkeys(("setTimeout", "setInterval"), _later(2)),
     **dict.fromkeys(("setImmediate", "process.nextTick"), _later(1)),
-    "Proxy": _handed_on,
+    "Proxy": proxies.proxy,
+    "Reflect.get": _reflected,
     "Reflect.construct": _construct,
-    "Object.defineProperties": _define_all,
+    "Object.defineProperties": define_all,
     "Array.from": _array_from,
     **dict.fromkeys(("Array.of", "Array"), _array_of),
     **dict.fromkeys(("Map", "WeakMap"), _new_map),
     **dict.fromkeys(("Set", "WeakSet"), _new_set),
     "Promise": _new_promise,
     "Promise.resolve": _resolved,
+    "Promise.reject": _rejected,
     **dict.fromkeys(("Promise.all", "Promise.allSettled"), _all),
     **dict.fromkeys(("Promise.race", "Promise.any"), _any),
     "Reflect.apply": _apply,

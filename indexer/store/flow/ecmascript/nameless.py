@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from indexer.model import SymbolFlag
-from indexer.store.flow.kinds import Kind
-from indexer.store.flow.program import ECMASCRIPT, Program
+from indexer.store.flow.text.kinds import Kind
+from indexer.store.flow.text.program import ECMASCRIPT, Program
 
 _STATIC = int(SymbolFlag.STATIC)
 

@@ -1,14 +1,15 @@
-"""Rows to nodes, where ECMAScript differs from what `indexer.store.flow.rows` says."""
+"""Rows to nodes, where ECMAScript differs from what `indexer.store.flow.rows.builder` says."""
 
 from __future__ import annotations
 
 from indexer.model import Handed, SymbolFlag, SymbolKind
 from indexer.store.flow.ecmascript import containers, library
-from indexer.store.flow.ecmascript.objects import EMITTERS, WHOLE, EcmascriptSolver
-from indexer.store.flow.kinds import Kind
-from indexer.store.flow.rows import Builder
-from indexer.store.flow.sites import Signature, Site
-from indexer.store.flow.values import Sort
+from indexer.store.flow.ecmascript.provided import EMITTERS, WHOLE
+from indexer.store.flow.ecmascript.solver import EcmascriptSolver
+from indexer.store.flow.rows.builder import Builder
+from indexer.store.flow.text.kinds import Kind
+from indexer.store.flow.values.sites import Signature, Site
+from indexer.store.flow.values.value import Sort
 
 EACH_OF = "*"
 """In place of a key of SET_ITEM: each property of the value is set under its own name."""
@@ -144,8 +145,11 @@ class EcmascriptBuilder(Builder):
     def item(self, row: int) -> None:
         program = self._program
         sources = [program.of[row]] if program.of[row] >= 0 else self._nodes(row, 0)
+        names = self._nodes(row, 2)
         for source in sources:
             containers.item(self._solver, source, program.key[row], row)
+            for each in names:
+                containers.named_item(self._solver, source, each, row)
 
     def set_item(self, row: int) -> None:
         if self._program.key[row] == EACH_OF:
@@ -177,11 +181,13 @@ class EcmascriptBuilder(Builder):
             return
         made = solver.container(("yields", function))
         solver.graph.put(solver.result(function), made)
+        solver.graph.copy(solver.sent(made), row)
         for child in self.taken(row, 0):
             if program.kind[row] == Kind.YIELD:
                 solver.graph.copy(self._at(child), solver.slot(made, ""))
             else:
                 containers.iterate(solver, self._at(child), solver.slot(made, ""))
+                self._give_end(self._at(child), row)
 
     def collection(self, row: int) -> None:
         program, solver = self._program, self._solver

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from indexer.syntax.python.nodes import K_STRING, kind_id
+from indexer.syntax.python.nodes import K_ATTRIBUTE, K_CALL, K_PARENTHESIZED, K_STRING, kind_id
 
 K_INTEGER = kind_id("integer")
 K_BINARY = kind_id("binary_operator")
@@ -19,8 +20,27 @@ _LEAST_BEGINNING = 4
 """Fewer letters, with the mark before them, say nothing of what a computed key means."""
 
 
+_CASES = {b"lower": str.lower, b"upper": str.upper}
+
+
+def in_case(node: Any) -> tuple[Any, Callable[[str], str]]:
+    """Of `x.lower()` x, and what is made of it; of anything else itself."""
+    function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
+    if node.kind_id == K_CALL and function is not None and function.kind_id == K_ATTRIBUTE and not (arguments and arguments.named_children):
+        inner, name = function.child_by_field_name("object"), function.child_by_field_name("attribute")
+        if inner is not None and name is not None and name.text in _CASES:
+            return inner, _CASES[name.text]
+    return node, str
+
+
 def beginning(node: Any) -> str:
     """`p` and the text that a name begins with: of `f"visit_{x}"`, `"visit_" + x`, `"visit_%s" % x`; "" for what is none of these."""
+    if node.kind_id == K_CALL:
+        inner, change = in_case(node)
+        told = beginning(inner) if inner.kind_id in (K_BINARY, K_STRING, K_PARENTHESIZED) else ""
+        return told[:1] + change(told[1:])
+    if node.kind_id == K_PARENTHESIZED and node.named_child_count == 1:
+        return beginning(node.named_children[0])
     if node.kind_id == K_BINARY:
         sign, left = node.child_by_field_name("operator"), node.child_by_field_name("left")
         told = constant(left) if left is not None else ""
@@ -55,12 +75,18 @@ def beginning_of_key(node: Any) -> str:
     return told if len(told) >= _LEAST_BEGINNING else ""
 
 
+def name_of(node: Any) -> str:
+    """A constant text that may be a name; "" for what is none."""
+    told = constant(node) if node.kind_id == K_STRING else ""
+    return told if told[1:].isidentifier() else ""
+
+
 def names_in(elements: list[Any]) -> list[str]:
     """Of a literal of nothing but names in quotes, these as constants; else none."""
     if not 0 < len(elements) <= _MOST_NAMES or any(child.kind_id != K_STRING for child in elements):
         return []
-    told = [constant(child) for child in elements]
-    return told if all(name[1:].isidentifier() for name in told) else []
+    told = [name_of(child) for child in elements]
+    return told if all(told) else []
 
 
 def constant(node: Any) -> str:

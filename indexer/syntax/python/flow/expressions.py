@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from indexer.model import Flow, Handed
-from indexer.syntax.python.flow.constants import K_BINARY, beginning, beginning_of_key, constant, names_in, pattern
+from indexer.syntax.python.flow.constants import K_BINARY, beginning, beginning_of_key, constant, in_case, name_of, names_in, pattern
 from indexer.syntax.python.flow.rows import Rows
 from indexer.syntax.python.nodes import (
     K_ARGUMENT_LIST,
@@ -60,11 +60,20 @@ _HOLDING = (b"partial", b"partialmethod")
 
 _COMBINING = frozenset(("+", "|", "&", "/"))
 
-_NAMING = b"namedtuple"
+_NAMING = (b"namedtuple", b"import_module")
 """How functions are called that are given several names in one text."""
+
+_MOST_NAMED = 4
+"""Elements of a literal in which names stand beside what has rows: `("get", f)`."""
 
 _NO_NAME = "n"
 """A constant that takes the place of an argument and is none that values are followed of."""
+
+_NAMED_BY = frozenset((Flow.BIND, Flow.SET_ATTRIBUTE, Flow.PARAMETER))
+"""Rows that constant texts are given to which may be names."""
+
+_NAMESPACES = (b"globals()", b"locals()", b".__dict__")
+"""How what ends whose items are names."""
 
 _BY_NAME_SECOND = frozenset((b"getattr", b"setattr", b"hasattr", b"delattr"))
 
@@ -228,7 +237,7 @@ class Expressions(Rows):
         if told := self._told(function, given):
             self._row(Flow.CONSTANT, row, Handed.TOLD, None, told)
         place = 0
-        counts = function.text.endswith(_HOLDING) or any(argument.kind_id == K_LIST_SPLAT for argument in given)
+        counts = function.text.endswith(_HOLDING) or function.text == b"iter" or any(argument.kind_id == K_LIST_SPLAT for argument in given)
         for argument in given[:MAX_ELEMENTS]:
             kind = argument.kind_id
             if kind == K_KEYWORD_ARGUMENT:
@@ -263,20 +272,35 @@ class Expressions(Rows):
             return ""
         if told := constant(given[1]):
             return told
-        return beginning(given[1]) if function.text == b"getattr" else pattern(given[1]) if function.text == b"setattr" else ""
+        if function.text == b"getattr":
+            return beginning(given[1]) or self._held_beginning(given[1])
+        return pattern(given[1]) if function.text == b"setattr" else ""
+
+    def _held_beginning(self, node: Any) -> str:
+        """What a name begins with that a variable of the function holds: `method = "visit_" + x`, and `getattr(self, method)`."""
+        inner, change = in_case(node)
+        binding = self._binding(inner) if inner.kind_id == K_IDENTIFIER else None
+        told = self._beginnings.get(binding, "") if binding is not None else ""
+        return told[:1] + change(told[1:])
 
     def subscript(self, node: Any, parent: int, part: int, key: str) -> None:
         if key:  # of the element in what holds it; the item has a key of its own
             parent, part = self._row(Flow.HOLD, parent, part, None, key), 0
         key = self._key(node) or beginning_of_key(node)
+        value = node.child_by_field_name("value")
         row = self._row(Flow.ITEM, parent, part, node.children[1] if node.child_count > 1 else node, key)
-        self._value(node.child_by_field_name("value"), row, 0)
+        self._value(value, row, 0)
+        if not key and value is not None and value.text.endswith(_NAMESPACES):
+            for child in node.children_by_field_name("subscript")[:1]:
+                self._value(child, row, 2)
 
     def _key(self, node: Any) -> str:
         """The constant between the brackets; ":" for a slice, "" for any. What stands there otherwise is read, too."""
         inside = node.children_by_field_name("subscript")
         if len(inside) == 1 and (key := constant(inside[0])):
             return key
+        if len(inside) == 1 and inside[0].text == b"__name__":
+            return "s__name__"
         for child in inside:
             self._value(child, -1, 0)
         return ":" if len(inside) == 1 and inside[0].kind_id == _K_SLICE else ""
@@ -292,6 +316,8 @@ class Expressions(Rows):
             if child.kind_id == K_LIST_SPLAT:
                 spread = self._row(Flow.ITERATE, row, 0, child)
                 self._value(next(iter(child.named_children), None), spread, 0)
+            elif len(elements) <= _MOST_NAMED and (told := name_of(child)):
+                self._row(Flow.CONSTANT, self._row(Flow.HOLD, row, 0, None, f"i{place}"), 0, None, told)
             else:
                 self._value(child, row, 0, f"i{place}")
         if len(elements) > MAX_ELEMENTS:
@@ -300,9 +326,14 @@ class Expressions(Rows):
     def dictionary(self, node: Any, parent: int, part: int, key: str) -> None:
         row = self._row(Flow.MAPPING, parent, part, None, key)
         items = node.named_children
+        values = [child.child_by_field_name("value") for child in items if child.kind_id == K_PAIR]
+        is_of_names = len(values) == len(items) and bool(names_in(values))
         for child in items[:MAX_ELEMENTS]:
             if child.kind_id == K_PAIR:
                 self._pair(child, row)
+                if is_of_names:
+                    key = constant(child.child_by_field_name("key"))
+                    self._row(Flow.CONSTANT, self._row(Flow.HOLD, row, 0, None, key), 0, None, name_of(child.child_by_field_name("value")))
             elif child.kind_id == K_DICTIONARY_SPLAT:
                 self._value(next(iter(child.named_children), None), row, Handed.ALL_NAMED)
         if len(items) > MAX_ELEMENTS:
@@ -427,6 +458,8 @@ class Expressions(Rows):
             self._value(child, row, 0)
 
     def string(self, node: Any, parent: int, part: int, key: str) -> None:
+        if parent >= 0 and self._rows.kind[parent] in _NAMED_BY and (told := name_of(node)):
+            self._row(Flow.CONSTANT, parent, part, None, told)
         for child in node.named_children:
             if child.type == "interpolation":
                 self._value(child.child_by_field_name("expression"), -1, 0)

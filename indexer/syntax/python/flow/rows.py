@@ -28,6 +28,7 @@ class Rows:
         self._narrowed: dict[int, int] = {}  # by row that narrows a name: the row that bound it before, -1 for none alone
         self._depth = 0
         self._versioned: dict[Binding, bool] = {}
+        self._beginnings: dict[Binding, str] = {}  # of names that are made at run time, by the variable that was set to one last
         self._global: set[str] = {name for scope in walk.scopes for name in scope.declared}
 
     # ---- rows

@@ -8,6 +8,7 @@ from typing import Any
 
 from indexer.model import Flow, Handed
 from indexer.syntax.model import Flows
+from indexer.syntax.python.flow.constants import beginning
 from indexer.syntax.python.flow.expressions import K_BLOCK, K_IF_CLAUSE, MAX_DEPTH, PATTERNS, PLAIN
 from indexer.syntax.python.flow.patterns import Patterns
 from indexer.syntax.python.nodes import (
@@ -114,8 +115,16 @@ class FlowReader(Patterns):
         return True
 
     def ends(self, node: Any) -> bool:
+        return True
+
+    def raise_(self, node: Any) -> bool:
+        cause = node.child_by_field_name("cause")
+        before = len(self._rows)
+        row = self._row(Flow.THROW, -1, 0, None)
         for child in node.named_children:
-            self._value(child, -1, 0)
+            self._value(child, row, int(cause is not None and child.start_byte == cause.start_byte))
+        if len(self._rows) == before + 1:
+            self._rows.drop_last()
         return True
 
     def if_(self, node: Any) -> bool:
@@ -181,7 +190,10 @@ class FlowReader(Patterns):
 
     def try_(self, node: Any) -> bool:
         before = dict(self._env)
+        is_named = any(child.kind_id == K_EXCEPT and _names_what_it_catches(child) for child in node.named_children)
+        start = self._row(Flow.HOLD, -1, 0, None) if is_named else -1
         ended = self._statements(node.child_by_field_name("body"))
+        caught = self._row(Flow.CATCH, -1, 0, None, of=start) if is_named else -1
         body = self._env
         self._env = before
         self._forget(node.child_by_field_name("body") or node)
@@ -191,7 +203,7 @@ class FlowReader(Patterns):
         for child in node.named_children:
             if child.kind_id == K_EXCEPT:
                 self._env = dict(within)
-                if not self._except(child):
+                if not self._except(child, caught):
                     ways.append(self._env)
             elif child.kind_id == K_ELSE:
                 self._env = body
@@ -208,7 +220,8 @@ class FlowReader(Patterns):
                 ended = self._statements(child)
         return not ways
 
-    def _except(self, node: Any) -> bool:
+    def _except(self, node: Any, caught: int) -> bool:
+        """`caught`: the row of what the block throws."""
         ended = False
         for child in node.named_children:
             if child.kind_id == K_BLOCK:
@@ -216,7 +229,7 @@ class FlowReader(Patterns):
             elif child.kind_id == K_AS_PATTERN and child.named_child_count == 2:
                 value, alias = child.named_children
                 hold = self._row(Flow.HOLD, -1, 0, None)
-                self._value(value, self._row(Flow.CAUGHT, hold, 0, None), 0)
+                self._value(value, self._row(Flow.CAUGHT, hold, 0, None, of=caught), 0)
                 self._alias(alias, hold)
             else:
                 self._value(child, -1, 0)
@@ -375,6 +388,8 @@ class FlowReader(Patterns):
             row = self._row(Flow.BIND, -1, 0, target)
             self._value(value, row, 0)
             binding = self._binding(target)
+            if binding is not None:
+                self._beginnings[binding] = beginning(value)
             if row == len(self._rows) - 1 and (binding is None or len(binding.tokens) == 1):
                 self._rows.drop_last()  # holds nothing that flows, ever
             else:
@@ -408,7 +423,8 @@ class FlowReader(Patterns):
 _STATEMENTS: dict[int, Any] = {
     kind_id("return_statement"): FlowReader.return_,
     kind_id("assert_statement"): FlowReader.assert_,
-    **dict.fromkeys(map(kind_id, ("raise_statement", "break_statement", "continue_statement")), FlowReader.ends),
+    kind_id("raise_statement"): FlowReader.raise_,
+    **dict.fromkeys(map(kind_id, ("break_statement", "continue_statement")), FlowReader.ends),
     kind_id("if_statement"): FlowReader.if_,
     kind_id("for_statement"): FlowReader.for_,
     kind_id("while_statement"): FlowReader.while_,
@@ -423,6 +439,10 @@ _STATEMENTS: dict[int, Any] = {
         lambda *_: False,
     ),
 }
+
+
+def _names_what_it_catches(clause: Any) -> bool:
+    return any(child.kind_id == K_AS_PATTERN for child in clause.named_children)
 
 
 def _declared_of_first(function: Any) -> bytes:

@@ -1,0 +1,119 @@
+"""Functions that are given an object, or a class, before what they are called with; descriptors and metaclasses, which do more."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from indexer.model import Via
+from indexer.store.flow.values.known import Known
+from indexer.store.flow.values.provided import MADE
+from indexer.store.flow.values.value import Sort
+
+
+class Binding(Known):
+    """Says what reaches a place when it is taken of an object."""
+
+    def told_descriptor(self, member: int, name: str, row: int) -> None:
+        """An attribute means a member: where that has `__get__` or `__set__`, it is called (`indexer.store.flow.found.described`)."""
+        if self.is_described:
+            self.described_at[member, name, row] = None
+
+    def accessor(self, number: int, name: str) -> int:
+        """The node of what the call of `property` of a number was given to read, or to set, with."""
+        site = self.sites[number]
+        place, keyword = (0, "fget") if name == "__get__" else (1, "fset")
+        return site.given[place] if place < len(site.given) else site.named.get(keyword, self.nothing)
+
+    def _get(self, value: int, receiver: int, target: int, member: int) -> None:
+        """What a descriptor gives of itself, for an object or a class; of a method that it decorates what the method gives."""
+        callee = self.graph.node()
+        if member >= 0:
+            self.bind_value(self.values.number(Sort.FUNCTION, member), receiver, callee)
+            made = self.site(-1, callee, target)
+        else:
+            made = self.site(-1, callee, target)
+            given = self.graph.node()
+            self.graph.put(given, receiver)
+            is_class = self.values[receiver].sort == Sort.CLASS
+            made.given = [self.nothing, given] if is_class else [given, self.nothing]
+            self.load(value, "__get__", callee, -1)
+        self.activate(made)
+
+    def make_class(self, row: int, sym_id: int) -> None:
+        """A class statement calls the metaclass, and what the nearest base does with who inherits from it."""
+        program = self.program
+        made = self.values.number(Sort.CLASS, sym_id)
+        meta = program.metaclass(sym_id)
+        runs = [(program.member_after(program.order(sym_id)[1:], "__init_subclass__"), made)]
+        if meta >= 0:
+            runs += [(program.member(meta, "__new__"), self.values.number(Sort.CLASS, meta)), (program.member(meta, "__init__"), made)]
+            if all(program.metaclass(base) < 0 for base in program.order(sym_id)[1:]):
+                self.graph.put(self.attribute(meta, MADE), made)
+        self.made_classes.append((row, sym_id))
+        self._run_all(row, runs)
+
+    def runs_metaclass(self, row: int, owner: int) -> None:
+        """A class is made by a call of `type`; `owner`: it, or what it is below."""
+        program = self.program
+        meta = program.metaclass(owner) if row >= 0 and program.metaclasses else -1
+        if meta >= 0:
+            made = self.values.number(Sort.CLASS, owner)
+            runs = [(program.member(meta, "__new__"), self.values.number(Sort.CLASS, meta)), (program.member(meta, "__init__"), made)]
+            self._run_all(row, runs)
+
+    def _run_all(self, row: int, runs: Sequence[tuple[int, int]]) -> None:
+        for member, first in runs:
+            if member >= 0:
+                callee = self.graph.node()
+                self.activate(self.site(row, callee, self.graph.node(), via=Via.INFERRED_TYPE))
+                self.bind(self.symbol(member), first, callee)
+
+    def _class_of(self, receiver: int) -> int:
+        sort, first, _ = self.values[receiver]
+        return self.values.number(Sort.CLASS, first) if sort == Sort.OBJECT else receiver
+
+    def bind(self, source: int, receiver: int, target: int, method: int = -1) -> None:
+        """What is called with `receiver` first, of all functions that reach a node; other values go on as they are.
+
+        Args:
+            method: the method that the node is about, if decorators may have made a descriptor of it.
+        """
+        key = (source, receiver, target, -2)
+        if key not in self._bindings:
+            self._bindings.add(key)
+            self.graph.watch(source, lambda value: self.bind_value(value, receiver, target, method))
+
+    def bind_value(self, value: int, receiver: int, target: int, method: int = -1) -> None:
+        sort, first, second = self.values[value]
+        if sort in (Sort.FUNCTION, Sort.LAMBDA, Sort.DECORATED, Sort.MANAGER, Sort.COPIED):
+            self.graph.put(target, self.values.number(Sort.BOUND, value, receiver))
+        elif sort == Sort.OBJECT and self.is_described and self.program.member(first, "__get__") >= 0:
+            self._get(value, receiver, target, method)
+        elif sort == Sort.HELD_BACK:
+            self.graph.put(target, self.values.number(Sort.PARTIAL, first, self.values.number(Sort.BOUND, second, receiver)))
+        elif sort == Sort.PROPERTY:
+            self.activate(self.site(-1, callee := self.graph.node(), target))
+            self.bind(self.accessor(first, "__get__"), receiver, callee)
+        else:
+            self.graph.put(target, first if sort == Sort.UNBOUND else value)
+
+    def bind_described(self, source: int, owner: int, target: int) -> None:
+        """What a class gives of a member that its text sets: descriptors are asked, all else is what it is."""
+
+        def given(value: int) -> None:
+            sort, first, _ = self.values[value]
+            if sort == Sort.OBJECT and self.program.member(first, "__get__") >= 0:
+                self._get(value, owner, target, -1)
+            else:
+                self.graph.put(target, value)
+
+        self.graph.watch(source, given)
+
+    def _run(self, member: int, receiver: int, target: int, row: int) -> None:
+        """A property is read."""
+        key = (member, receiver, target, row)
+        if key not in self._bindings:
+            self._bindings.add(key)
+            callee = self.graph.node()
+            self.activate(self.site(row, callee, target, via=Via.INFERRED_TYPE))
+            self.bind(self.symbol(member), receiver, callee)
