@@ -1,4 +1,4 @@
-"""Uses and callers while the first index is made: the places where a name is written, each asked for its definition, in a time that is short.
+"""Uses and callers while the first index is made: the places where a name is written, each asked for its definition, in little time.
 
 What is told is held against what the index tells once it is whole. None of it is ever said to be all.
 """
@@ -33,24 +33,38 @@ PYTHON: Mapping[str, str] = {
         "class Item:\n    def gross(self):\n        return self.net()\n\n    def net(self):\n        return 1\n\n\n"
         "def make(kind=None) -> Item:\n    return Item()\n\n\nDEFAULT = make()  # make a default\n"
     ),
-    "shop/service.py": "from shop.models import make\n\n\ndef run():\n    '''make() is called.'''\n    return make(\n        1\n    ).gross()\n",
-    "shop/named.py": "from shop.models import make as build\n\n\nclass Works:\n    def run(self):\n        return build().gross()\n\n\nheld = [build]\n",
-    "shop/other.py": "def make():\n    return 2\n\n\nclass Box:\n    def gross(self):\n        return make()\n\n\ndef weigh(box: Box):\n    return box.gross()\n",
+    "shop/service.py": (
+        "from shop.models import make\n\n\ndef run():\n    '''make() is called.'''\n    return make(\n        1\n    ).gross()\n"
+    ),
+    "shop/named.py": (
+        "from shop.models import make as build\n\n\nclass Works:\n    def run(self):\n        return build().gross()\n\n\nheld = [build]\n"
+    ),
+    "shop/other.py": (
+        "def make():\n    return 2\n\n\nclass Box:\n    def gross(self):\n        return make()\n\n"
+        "\ndef weigh(box: Box):\n    return box.gross()\n"
+    ),
     "tests/test_make.py": "from shop import models\n\n\ndef test_make():\n    é = '😀'; assert models.make().gross() == 1, é\n",
 }
 TYPESCRIPT: Mapping[str, str] = {
     "package.json": '{"name": "shop"}\n',
     "tsconfig.json": '{"compilerOptions": {"strict": true}}\n',
-    "src/models.ts": "export class Item {\n  gross(): number { return 1; }\n}\nexport function make<T>(kind?: T): Item { return new Item(); }\n",
+    "src/models.ts": (
+        "export class Item {\n  gross(): number { return 1; }\n}\nexport function make<T>(kind?: T): Item { return new Item(); }\n"
+    ),
     "src/service.ts": "import { make } from './models';\nexport function run() { return make<number>(1).gross(); }\n// make\n",
     "src/named.ts": "import { make as build } from './models';\nexport const held = [build];\nexport const done = () => build().gross();\n",
     "src/other.ts": "export function make() { return { gross() { return 2; } }; }\nexport const twice = make().gross();\n",
 }
 GO: Mapping[str, str] = {
     "go.mod": "module example.com/shop\n\ngo 1.21\n",
-    "models/models.go": "package models\n\ntype Item struct{}\n\nfunc (i *Item) Gross() int { return 1 }\n\nfunc Make() *Item { return &Item{} }\n",
+    "models/models.go": (
+        "package models\n\ntype Item struct{}\n\nfunc (i *Item) Gross() int { return 1 }\n\nfunc Make() *Item { return &Item{} }\n"
+    ),
     "service.go": 'package shop\n\nimport "example.com/shop/models"\n\nfunc Run() int { return models.Make().Gross() }\n',
-    "other.go": "package shop\n\ntype Box struct{}\n\nfunc (b Box) Gross() int { return 2 }\n\nfunc Make() Box { return Box{} }\n\nvar _ = Make().Gross()\n",
+    "other.go": (
+        "package shop\n\ntype Box struct{}\n\nfunc (b Box) Gross() int { return 2 }\n\n"
+        "func Make() Box { return Box{} }\n\nvar _ = Make().Gross()\n"
+    ),
 }
 
 
