@@ -29,7 +29,7 @@ READ: Mapping[str, Collection[str]] = {
     "extra_ranges": ("symbol", *_RANGE),
     "members": ("symbol",),
     "occurrences": ("line", "col", "name", "roles", "enclosing", "target"),
-    "targets": ("path",),
+    "targets": ("path", "symbol"),
     "supertypes": ("symbol", "target", "own"),
 }
 """The columns that `interface` reads."""
@@ -60,7 +60,7 @@ class Shape(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interface:
-    """`bindings`: names that modules and classes import, with the files that they lead to. `stars`: files of which all names are imported.
+    """`bindings`: names that modules and classes import, with the files and the keys of the symbols that they lead to. `stars`: files of which all names are imported.
 
     `outside`: names and roles of all identifiers that are in no function, in order. `is_sure`: False where something of it is not known,
     so that it is equal to nothing.
@@ -69,7 +69,7 @@ class Interface:
     module: str
     moniker: str
     symbols: Mapping[str, Shape]
-    bindings: frozenset[tuple[str, tuple[str, ...]]]
+    bindings: frozenset[tuple[str, tuple[tuple[str, int], ...]]]
     stars: frozenset[str]
     mentions: frozenset[str]
     outside: bytes
@@ -139,7 +139,7 @@ def interface(header: Mapping[str, Any], columns: Columns, *, has_hovers: bool) 
             is_abstract=bool(flags[ordinal] & SymbolFlag.ABSTRACT),
             digest=hashlib.blake2b(repr(seen).encode("utf-8", "surrogatepass"), digest_size=16).digest(),
         )
-    bindings: dict[tuple[int, str], set[str]] = {}
+    bindings: dict[tuple[int, str], set[tuple[str, int]]] = {}
     stars: set[str] = set()
     mentions: set[str] = set()
     outside = hashlib.blake2b(digest_size=16)
@@ -150,7 +150,7 @@ def interface(header: Mapping[str, Any], columns: Columns, *, has_hovers: bool) 
         if roles & Role.IMPORT:
             path = targets["path"][target] if target >= 0 else ""
             if not roles & Role.PATH:
-                bindings.setdefault((enclosing, name), set()).add(path)
+                bindings.setdefault((enclosing, name), set()).add((path, targets["symbol"][target] if target >= 0 else 0))
             if roles & Role.STAR:
                 stars.add(path)
         if roles & Role.MENTION:
