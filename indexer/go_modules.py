@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from indexer.encoding import open_plain
+from indexer.go_versions import is_later, running
 
 _OPENED = re.compile(r"(\w{1,40})[ \t]*\(")
 _LINE = re.compile(r"(module|go|require|exclude|replace|use|toolchain)[ \t]+([^(\n]+)$")
@@ -144,13 +145,14 @@ def folders_of(root: Path, paths: Iterable[str]) -> list[Path]:
     ]
 
 
-def look(folders: Sequence[Path], caches: Sequence[Path], may_read: Callable[[str], bool] = lambda _: True) -> Modules:
+def look(folders: Sequence[Path], caches: Sequence[Path], may_read: Callable[[str], bool] = lambda _: True, version: str = "") -> Modules:
     """What these modules require, and what of it is in one of the caches (folders like `GOMODCACHE`).
 
     Args:
         may_read: whether a folder that a module is replaced by may be read; a module in another one is missing, in every version.
+        version: of the go command, to which a module that asks for a later one is as good as missing; empty where it is unknown.
     """
-    known = _Cache(caches)
+    known = _Cache(caches, version)
     manifests: dict[Path, Manifest] = {}
     apart: list[Path] = []
     taken: set[str] = set()
@@ -256,8 +258,9 @@ def _is_pruned(manifest: Manifest) -> bool:
 class _Cache:
     """Module caches: `cache/download/PATH/@v/VERSION.mod` and `PATH@VERSION/`."""
 
-    def __init__(self, folders: Sequence[Path]) -> None:
+    def __init__(self, folders: Sequence[Path], version: str) -> None:
         self._folders = folders
+        self._version = version
         self._known: dict[Version, Path | None] = {}
 
     def has_manifest(self, item: Version) -> bool:
@@ -273,7 +276,9 @@ class _Cache:
     def _file(self, item: Version) -> Path | None:
         if item not in self._known:
             place = f"cache/download/{_escaped(item.path)}/@v/{_escaped(item.version)}.mod"
-            self._known[item] = next((folder / place for folder in self._folders if os.path.isfile(folder / place)), None)
+            file = next((folder / place for folder in self._folders if os.path.isfile(folder / place)), None)
+            is_usable = file is not None and not (self._version and is_later(read(file).go, self._version))
+            self._known[item] = file if is_usable else None
         return self._known[item]
 
 
@@ -367,5 +372,6 @@ def best_cache(
     folders: Sequence[Path], environment: Mapping[str, str], fetched: Path, may_read: Callable[[str], bool] = lambda _: True
 ) -> tuple[Path, Modules]:
     """The cache that holds most of what is required (the user's where both do), and what is missing in it. may_read: as of `look`."""
-    looked = [(cache, look(folders, [cache], may_read)) for cache in caches(environment, fetched)]
+    version = running(environment, folders[0]) if folders else ""
+    looked = [(cache, look(folders, [cache], may_read, version)) for cache in caches(environment, fetched)]
     return min(looked, key=lambda item: (len(item[1].absent), len(item[1].missing)))

@@ -35,6 +35,9 @@ _TEST = re.compile(r"(?:^|/)(?:conftest|test_[^/]*|[^/]*_test)\.py\Z")
 _PYTEST = "pytest"
 _IMPORTS_PYTEST = re.compile(r"^(?:import|from) pytest\b", re.MULTILINE)
 
+_HATCH_TEST, _HATCH_BRINGS = "hatch-test", ("pytest", "pytest-mock", "pytest-xdist")
+"""The environment of `hatch test`, and what tests import or are given of what hatch puts there where the project says nothing else."""
+
 Kind = Literal["run", "more"]
 
 
@@ -60,7 +63,7 @@ def declared(root: Path, paths: Iterable[str], manifests: Sequence[Manifest]) ->
     """What the projects of a workspace need that is none of them, each requirement once, those to run with first.
 
     Args:
-        paths: files of the workspace, relative to `root`. manifests: those of them.
+        paths: all files of the workspace, relative to `root`, tests too. manifests: those of them that are no sample's.
     """
     own = {item.name for item in manifests if item.name}
     found: dict[str, Need] = {}
@@ -155,7 +158,9 @@ def _as(kind: Kind, lines: Iterable[str]) -> Iterator[tuple[str, Kind]]:
 
 
 def _hatch_lines(hatch: Mapping[str, Any]) -> Iterator[str]:
-    for environment in table(hatch, "envs").values():
+    for name, environment in table(hatch, "envs").items():
+        if name == _HATCH_TEST and "dependencies" not in table(environment):
+            yield from _HATCH_BRINGS
         yield from strings(table(environment).get("dependencies"))
         yield from strings(table(environment).get("extra-dependencies"))
 

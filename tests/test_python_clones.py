@@ -334,6 +334,12 @@ def test_what_runs_tests_is_needed_where_no_manifest_says_so(tmp_path: Path) -> 
     write_tree(tmp_path, files)
     found = declared(tmp_path, list(files), read_manifests(tmp_path, list(files)))
     assert [need.text for need in found] == ["m", "mkdocs~=1.6", "pytest", "trustme"]
+    write_tree(tmp_path, {"hatch.toml": "[envs.hatch-test]\nextra-dependencies = ['trustme']\n"})
+    found = declared(tmp_path, list(files), read_manifests(tmp_path, list(files)))
+    assert [need.text for need in found] == ["m", "pytest", "pytest-mock", "pytest-xdist", "trustme"], "as `hatch test` has it"
+    write_tree(tmp_path, {"hatch.toml": "[envs.hatch-test]\ndependencies = ['x']\n"})
+    found = declared(tmp_path, list(files), read_manifests(tmp_path, list(files)))
+    assert [need.text for need in found] == ["m", "pytest", "x"]
     write_tree(tmp_path, {"requirements.txt": "pytest>=8\n", "hatch.toml": "not toml"})
     listed = [*files, "requirements.txt"]
     found = declared(tmp_path, listed, read_manifests(tmp_path, listed))

@@ -169,6 +169,11 @@ def test_one_requirement_is_chosen_for_each_name(tmp_path: Path) -> None:
         assert version_for(read_manifests(tmp_path, ["pyproject.toml"])) == expected
 
 
+def test_what_only_tests_import_is_fetched_though_nothing_declares_it(tmp_path: Path) -> None:
+    assert len([*steps(_look(tmp_path / "w", {"a.py": "", "tests/test_a.py": "import pytest\n"}))]) == 1
+    assert [*steps(_look(tmp_path / "v", {"a.py": "", "tests/test_a.py": "import unittest\n"}))] == []
+
+
 # ---- the whole way, with a registry that is a folder
 
 
@@ -194,16 +199,21 @@ def test_pins_that_exclude_each_other_bring_what_they_need_by_name(tmp_path: Pat
     _wheel(shelf, "left", {"space/left.py": "def of_left(): ...\n"}, requires="deeper==1.0")
     _wheel(shelf, "right", {"space/right.py": "def of_right(): ...\n"}, requires="deeper==9")
     _wheel(shelf, "deeper", {"space/deeper.py": "def deepest(): ...\n"}, requires="no-such-name")
+    _wheel(shelf, "pytest", {"pytest.py": ""})
     _wheel(shelf, "setuptools", {"setuptools/__init__.py": ""})
     for name, value in {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(shelf), "PIP_CONFIG_FILE": "/dev/null"}.items():
         monkeypatch.setenv(name, value)
     files = {"one/requirements.txt": "left==1.0\n", "two/requirements.txt": "right==1.0\n", "a.py": "import space.left\n"}
+    files["tests/test_a.py"] = "import pytest\n"
     root = write_tree(tmp_path / "w", files)
     said: list[str] = []
     assert install(root, tmp_path / "environment", said.append) == ""
     [site] = (tmp_path / "environment").glob("lib/*/site-packages")
     assert sorted(path.name for path in (site / "space").iterdir()) == ["deeper.py", "left.py", "right.py"]
     assert lacking(site, "3.13") == {"no-such-name"}
+    assert (site / "pytest.py").is_file(), (
+        "no file declares it, and a folder of tests, whose own project files are a stranger's, imports it"
+    )
     assert said == []
 
 

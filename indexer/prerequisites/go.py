@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from indexer import go_modules
+from indexer import go_modules, go_versions
 from indexer.encoding import read_manifest
 from indexer.languages import GO
 from indexer.prerequisites import Look, Prerequisite, Step
@@ -28,21 +28,40 @@ def find(look: Look) -> list[Prerequisite]:
     if not folders:
         return []
     _, modules = go_modules.best_cache(folders, look.environment, look.fetched)
+    found = _later_go(look)
     absent = modules.absent or modules.missing
     if not absent:
-        return []
+        return found
     required = {item.path for folder in folders for item in go_modules.read(folder / "go.mod").requires}
     own = {item.path for item in absent} & required
     paths = sorted(own or {item.path for item in absent})
     named = ", ".join(paths[:_NAMED]) + (", …" if len(paths) > _NAMED else "")
     counted = f"{len(own)} of {len(required)} required modules" if own else f"{len(paths)} modules that the required ones need"
     return [
+        *found,
         Prerequisite(
             language=GO.name,
             name="modules",
             detail=f"{counted} are not downloaded ({named})",
             remedy=_remedy(look),
             can_fetch=True,
+        ),
+    ]
+
+
+def _later_go(look: Look) -> list[Prerequisite]:
+    version = go_versions.running(look.environment, look.root)
+    lowered = go_versions.lowered(go_versions.manifests(look.root, look.paths), version)
+    if not lowered:
+        return []
+    wanted = max((go_versions.asked_by(_text(file)) for file in lowered), key=go_versions.order)
+    first = min(lowered, key=lambda file: (len(file.parts), file))
+    return [
+        Prerequisite(
+            language=GO.name,
+            name="toolchain",
+            detail=f"{os.path.relpath(first, look.root)} asks for Go {wanted}, and Go {version} is here, by which it is read",
+            remedy=f"install Go {wanted} or later",
         )
     ]
 
@@ -91,7 +110,9 @@ def _download(look: Look, folders: Sequence[Path]) -> Step:
             for path, (folder, _) in modules.replaced.items()
             if (target := _manifest(look, folder, place).replaced.get(path)) is not None
         }
-        modules = replace(modules, folders=known, missing=[], instead={}, hollow={}, replaced=replaced)
+        version = go_versions.running(look.environment, look.root)
+        asks = version if go_versions.is_later(modules.go, version) else modules.go
+        modules = replace(modules, folders=known, missing=[], instead={}, hollow={}, replaced=replaced, go=asks)
         files[str(work)] = go_modules.work_text(modules, (), place)
     return Step(
         language=GO.name,
@@ -122,7 +143,7 @@ def _copy(look: Look, folder: Path, place: Path) -> Path:
 
 def _manifest(look: Look, folder: Path, place: Path) -> _Made:
     """Written anew of what is understood, so that the go command reads in it what was looked at here, and nothing else."""
-    here, said = _copy(look, folder, place), _read(look, folder)
+    here, said, version = _copy(look, folder, place), _read(look, folder), go_versions.running(look.environment, look.root)
     files: dict[str, str] = {}
     replaced: dict[str, tuple[str, str]] = {}
     for path, (target, version) in said.replaced.items():
@@ -132,11 +153,11 @@ def _manifest(look: Look, folder: Path, place: Path) -> _Made:
         aim = Path(os.path.normpath(folder / target))
         is_own = aim.is_relative_to(look.root) and bool(_WORD.fullmatch(target)) and bool(_read(look, aim).module)
         there = _copy(look, aim, place) if is_own else place / "outside" / hashlib.sha256(path.encode()).hexdigest()[:12]
-        text = _text_of(replace(_read(look, aim), replaced={})) if is_own else _text_of(go_modules.Manifest(module=path))
+        text = _text_of(replace(_read(look, aim), replaced={}), version) if is_own else _text_of(go_modules.Manifest(module=path), version)
         if there != here:
             files[str(there / "go.mod")] = text
         replaced[path] = (os.path.join(".", os.path.relpath(there, here)), "")
-    files[str(here / "go.mod")] = _text_of(replace(said, replaced=replaced))
+    files[str(here / "go.mod")] = _text_of(replace(said, replaced=replaced), version)
     return _Made(files, replaced)
 
 
@@ -147,8 +168,9 @@ def _read(look: Look, folder: Path) -> go_modules.Manifest:
     return go_modules.read(file) if is_own else go_modules.Manifest()
 
 
-def _text_of(said: go_modules.Manifest) -> str:
-    lines = [["module", said.module if _WORD.fullmatch(said.module) else "unnamed"], *([f"go {said.go}".split()] if said.go else [])]
+def _text_of(said: go_modules.Manifest, version: str) -> str:
+    asks = version if go_versions.is_later(said.go, version) else said.go
+    lines = [["module", said.module if _WORD.fullmatch(said.module) else "unnamed"], *([f"go {asks}".split()] if asks else [])]
     lines += [["require", *item] for item in said.requires]
     lines += [["exclude", *item] for item in said.excludes]
     lines += [["replace", path, "=>", *filter(None, target)] for path, target in said.replaced.items()]

@@ -72,11 +72,12 @@ def steps(look: Look) -> list[Step]:
 
 
 def _look(look: Look) -> tuple[PythonProject, list[Need]]:
-    paths = [path for path in look.paths if not path.startswith("../") and not is_aside(path)]
-    manifests = read_manifests(look.root, paths)
+    paths = [path for path in look.paths if not path.startswith("../")]
+    main = [path for path in paths if not is_aside(path)]
+    manifests = read_manifests(look.root, main)
     project = find_project(
         look.root,
-        paths,
+        main,
         python=look.python,
         source_roots=(),
         environment=look.environment,

@@ -148,8 +148,8 @@ def _halves(base: list[str], items: list[str], attempt: Try) -> list[str]:
 
 def install(root: Path, place: Path, say: Callable[[str], None]) -> str:
     """Makes the environment anew and puts it in place of the former one; returns what went wrong, or an empty string."""
-    paths = [path for path in vcs.list_files(root) if not is_aside(path) and is_held(str(root), path)]
-    manifests = read_manifests(root, paths)
+    paths = [path for path in vcs.list_files(root) if is_held(str(root), path)]
+    manifests = read_manifests(root, [path for path in paths if not is_aside(path)])
     version = version_for(manifests)
     needs = declared(root, paths, manifests)
     wanted = chosen(needs, version)

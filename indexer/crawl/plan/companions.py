@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from indexer import go_modules, plain_files
+from indexer import go_modules, go_versions, plain_files
 from indexer.crawl.sources import read_source
 from indexer.crawl.units import PlannedDocument
 from indexer.encoding import open_plain, read_beginning
@@ -38,6 +38,7 @@ stdio stdlib stdnoreturn string strings syslog termios tgmath threads time uchar
 _SYSTEM = frozenset(f"{name}.h" for name in _SYSTEM_NAMES.split())
 """Headers of the language and the system. What a repository has under such a name stands in for them on other systems."""
 
+_LOWERED = "go-lowered"
 _SOURCES = (".c", ".cc", ".cpp", ".cxx", ".c++", ".m", ".mm")
 
 
@@ -45,12 +46,13 @@ _SOURCES = (".c", ".cc", ".cpp", ".cxx", ".c++", ".m", ".mm")
 class GoWorkspace:
     """`variables` of gopls; `missing` are the module paths that empty modules stand for.
 
-    `is_vendored`: all that is required lies in the repository's own folder `vendor`.
+    `is_vendored`: all that is required lies in the repository's own folder `vendor`. `flags`: more words for GOFLAGS.
     """
 
     variables: Mapping[str, str]
     is_vendored: bool = False
     missing: Sequence[str] = ()
+    flags: str = ""
 
 
 def compile_commands(
@@ -174,8 +176,9 @@ def go_workspace(
         environment: the caller's. may_read: whether a folder to which a module points may be read.
     """
     root = folders[0].path
+    flags = _go_overlay(folders, paths, folder, environment)
     if (root / "vendor" / "modules.txt").is_file():
-        return GoWorkspace(variables={}, is_vendored=True)
+        return GoWorkspace(variables={}, is_vendored=True, flags=flags)
     modules_of = go_modules.folders_of(root, [path for path in paths if not path.startswith("../")])
     beside = [item.path for item in folders[1:] if (item.path / "go.mod").is_file()]
     cache, modules = go_modules.best_cache([*modules_of, *beside], environment, fetched_dir(environment), may_read)
@@ -186,14 +189,14 @@ def go_workspace(
     has_sums = not uses or (root / "go.work.sum").is_file()
     is_complete = modules.is_whole and is_usable and has_sums and (not beside or (root / "go.work").is_file())
     if is_complete or not modules.folders or environment.get("GOWORK"):
-        return GoWorkspace(variables=variables)
+        return GoWorkspace(variables=variables, flags=flags)
     if modules.is_whole and is_usable and uses:  # as the repository has it, where its sums may be written
         own = {path: (root, target) for path, target in work.replaced.items()}
         modules = replace(modules, folders=[*uses, *beside], replaced={**modules.replaced, **own}, go=work.go or modules.go)
     elif modules.is_whole and is_usable:  # all are there: only those that the workspace names have to be seen together
         named = [item.path for item in folders if (item.path / "go.mod").is_file()]
         if len(named) < 2:
-            return GoWorkspace(variables=variables)
+            return GoWorkspace(variables=variables, flags=flags)
         modules = replace(modules, folders=named, replaced={})
     empty = folder / "go-missing"
     for name, text in go_modules.empty_modules(modules).items():
@@ -201,8 +204,31 @@ def go_workspace(
     for place, text in go_modules.stand_ins(modules, _go_imports(root, paths)).items():
         _write(folder, f"{empty.name}/{place}", text)
     target = folder / "go.work"
+    version = go_versions.running(environment, root)
+    if go_versions.is_later(modules.go, version):
+        modules = replace(modules, go=version)
     _write(folder, target.name, go_modules.work_text(modules, (), empty))
-    return GoWorkspace(variables={**variables, "GOWORK": str(target)}, missing=[item.path for item in [*modules.missing, *modules.hollow]])
+    missing = [item.path for item in [*modules.missing, *modules.hollow]]
+    return GoWorkspace(variables={**variables, "GOWORK": str(target)}, missing=missing, flags=flags)
+
+
+def _go_overlay(folders: Sequence[Folder], paths: Sequence[str], folder: Path, environment: Mapping[str, str]) -> str:
+    """The flag that hides from the go command that files of the workspace ask for a later Go; empty where none does.
+
+    Args:
+        folder: where the files are written that are read in place of them.
+    """
+    root = folders[0].path
+    manifests = go_versions.manifests(root, paths)
+    beside = [item.path / "go.mod" for item in folders[1:]]
+    texts = go_versions.lowered([*manifests, *beside], go_versions.running(environment, root))
+    if not texts:
+        return ""
+    made, replaced = go_versions.overlay(texts, folder / _LOWERED)
+    for name, text in made.items():
+        _write(folder, f"{_LOWERED}/{name}", text)
+    _write(folder, f"{_LOWERED}/overlay.json", json.dumps(replaced))
+    return go_versions.flag(folder / _LOWERED / "overlay.json")
 
 
 def _go_imports(root: Path, paths: Sequence[str]) -> set[str]:

@@ -17,7 +17,7 @@ from typing import Any
 
 import msgspec
 
-from indexer import go_modules, node_project, packages, prerequisites, python_project
+from indexer import go_modules, go_versions, node_project, packages, prerequisites, python_project
 from indexer.builds import DEFAULT, Build, is_left_out, variants
 from indexer.cargo.linked import COPIES, find_crates, link, lone_crates
 from indexer.config import Config, LanguageConfig
@@ -415,7 +415,12 @@ def _of_companions(work: Assignment) -> list[str]:
         return [f"include folders {guessed_folders(work.root, work.documents, work.paths, may_read)}"] if has_includes else []
     folders = go_modules.folders_of(work.root, work.root_paths)
     _, modules = go_modules.best_cache(folders, work.environment, fetched_dir(work.environment), may_read)
-    return [f"go modules that empty ones stand for {modules.missing} {modules.absent}"]
+    version = go_versions.running(work.environment, work.root)
+    lowered = go_versions.lowered(go_versions.manifests(work.root, work.paths), version)
+    return [
+        f"go modules that empty ones stand for {modules.missing} {modules.absent}",
+        *([f"manifests that are read as for go {version}"] if lowered else []),
+    ]
 
 
 def _in_folder(path: str, folder: Folder, folders: Sequence[Folder]) -> bool:

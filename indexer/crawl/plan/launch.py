@@ -144,6 +144,8 @@ def _prepare(
         readable += [path for name, path in go.variables.items() if name == "GOMODCACHE"]
         if go.is_vendored:
             variables["GOFLAGS"] = str(variables.get("GOFLAGS", "")).replace("-mod=readonly", "-mod=vendor")
+        if go.flags:
+            variables["GOFLAGS"] = f"{variables.get('GOFLAGS', '')} {go.flags}".strip()
         if go.missing:
             log.info("empty modules stand for missing ones: modules=%s", "|".join(go.missing))
     if JAVA.name in item.languages and item.server.spec.module:
