@@ -1,4 +1,4 @@
-"""Where the index and the run of a case of `tests/corpora/flow/programs.txt` or `scripts.cases` differ, and why."""
+"""Where the index and the run of a case of `tests/corpora/flow/programs.txt`, `scripts.cases` or `varied` differ, and why."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _FACTORY = "told of the class, which holds it"
 _KNOWN = "the server names the function that the getter gives; that the getter runs is not told"
 _LATER = "the tracer sees who resumes a generator or a coroutine, and nothing of other threads; the text says who makes them"
 _MADE = "a class that a call makes has no symbol"
-_MODULES = "modules are no values"
+_MODULES = "modules are values only where a name is looked up in them"
 _NOT_RUN = "the runtime calls it, or nothing happened that it is for"
 _OPERATION = "an operation on what has no declared type is only possible"
 _ORDER = "all that a variable in a loop, or a part of a list, is set to counts"
@@ -23,19 +23,18 @@ _OVERRIDDEN = (
 )
 _POSSIBLE = "what `__getattr__` gives is told within it all the same"
 _SET_NAME = "told of the class, in the statement of which it runs, too"
-_THROWN = "what a function that is called raises is not followed to who catches it"
-_TRAP = "what handles a proxy is not followed"
+_THROWN = "what is set of an object that is thrown is not followed"
 
+_COMPUTED = "a method under a name that is computed has no symbol of its own: what calls it is not told"
+_ENUMERATION = "functions are no members of an enumeration for the server, so nothing is taken of them"
+_BOTH = "a property and the function that it is set to have names of their own, and both are told"
 _SUM = "what `+` of objects gives is not followed"
 
 PROGRAMS: dict[str, Differs] = {
     "programs_operator_overload_chain": Differs(_SUM, missing={("", "V.done")}),
-    "programs_exception_args": Differs(_THROWN, missing={("main", "fallback")}),
     "programs_exception_method_by_call": Differs(
         _OVERRIDDEN, missing={("AppError.to_response", "NotFound.build")}, wrong={("AppError.to_response", "AppError.build")}
     ),
-    "programs_type_three_arguments": Differs(_MADE, missing={("hello", "other")}),
-    "programs_type_three_arguments_with_base": Differs(_MADE, missing={("Base.run", "step")}),
     "programs_registry_metaclass": Differs(_OVERRIDDEN, missing={("go", "Child.run")}),
     "programs_subclasses_walk": Differs(_OVERRIDDEN, missing={("go", "A.run"), ("go", "B.run")}, wrong={("go", "Base.run")}),
     "programs_descriptor_data": Differs(_SET_NAME, wrong={("User", "Field.__set_name__")}),
@@ -74,7 +73,6 @@ PROGRAMS: dict[str, Differs] = {
     "programs_class_decorator_wraps": Differs(_BY_NAME, wrong={("", "Db.__init__")}),
     "programs_monkeypatch_module": Differs(_MODULES, missing={("", "f")}),
     "programs_import_module_name": Differs(_MODULES, missing={("", "f")}),
-    "programs_getattr_module": Differs(_MODULES, missing={("", "task_a")}),
     "programs_json_encoder_subclass": Differs(_BY_LIBRARY, missing={("", "Enc.default")}),
     "programs_ast_visitor": Differs(_BY_LIBRARY, missing={("", "V.visit_Name")}),
     "programs_html_parser": Differs(_BY_LIBRARY, missing={("", "P.handle_starttag")}),
@@ -85,17 +83,39 @@ PROGRAMS: dict[str, Differs] = {
     "programs_bool_len": Differs(_OPERATION, missing={("run", "A.__bool__")}),
     "programs_lazy_object_new": Differs(_NO_ATTRIBUTE, wrong={("Lazy.__getattr__", "Lazy.__getattr__")}),
     "programs_singledispatchmethod": Differs(_BY_NAME, wrong={("", "A.go")}),
-    "programs_raise_class_in_callee": Differs(_THROWN, missing={("g", "E.explain")}),
     "programs_inherited_property_override": Differs(_OVERRIDDEN, missing={("A.show", "B.kind")}, wrong={("A.show", "A.kind")}),
     "programs_getattr_where_attributes_are_set_by_computed_names": Differs(
         _POSSIBLE, wrong={("Machine.__getattr__.later", "Machine.missing")}
     ),
+    "varied_builtins_sum_objects": Differs(_OPERATION, missing={("run", "Money.__add__")}),
+    "varied_builtins_next_default": Differs(_ORDER, wrong={("run", "fallback")}),
+    "varied_classes_enum_of_functions": Differs(_ENUMERATION, missing={("run", "down"), ("run", "up")}),
+    "varied_classes_type_in_function": Differs(_OVERRIDDEN, missing={("Model.save", "strict")}, wrong={("Model.save", "Model.validate")}),
+    "varied_classes_chain_of_responsibility": Differs(_OVERRIDDEN, missing={("Handler.handle", "Last.can")}),
+    "varied_decorators_timer": Differs(_BY_NAME, wrong={("main", "work")}),
+    "varied_decorators_retry_with_args": Differs(_BY_NAME, wrong={("main", "fetch")}),
+    "varied_decorators_on_method": Differs(_BY_NAME, wrong={("main", "S.run")}),
+    "varied_decorators_returned_class_instance": Differs(_BY_NAME, wrong={("main", "square")}),
+    "varied_decorators_partial_decorator": Differs(_BY_NAME, wrong={("main", "talk")}),
+    "varied_decorators_validator_chain": Differs(_BY_NAME, wrong={("main", "use")}),
+    "varied_dynamic_locals": Differs(_AT_RUN_TIME, missing={("run", "f")}),
+    "varied_dynamic_eval_name": Differs(_AT_RUN_TIME, missing={("run", "f")}),
+    "varied_dynamic_inspect_members": Differs(_AT_RUN_TIME, missing={("run", "A.test_one"), ("run", "A.test_two")}),
+    "varied_dynamic_dir_loop": Differs(_AT_RUN_TIME, missing={("run", "A.test_one")}),
+    "varied_external_ast_walker": Differs(_BY_LIBRARY, missing={("main", "Names.visit_Name")}),
+    "varied_functions_pipe_operator": Differs(_ANYWHERE, wrong={("Pipe.__call__", "dbl"), ("Pipe.__call__", "inc")}),
+    "varied_generators_send": Differs(_LATER, missing={("", "worker")}),
+    "varied_generators_pipeline": Differs(_LATER, missing={("keep", "read")}, wrong={("main", "read")}),
+    "varied_lists_slice": Differs(_ORDER, wrong={("main", "f")}),
+    "varied_lists_sorted_objects": Differs(_OPERATION, missing={("main", "A.__lt__")}),
+    "varied_mro_diamond": Differs(_OVERRIDDEN, missing={("B.go", "C.go")}, wrong={("B.go", "A.go")}),
+    "varied_mro_attribute_override": Differs(_OVERRIDDEN, missing={("A.go", "two")}, wrong={("A.go", "one")}),
+    "varied_mro_abstract_template": Differs(_OVERRIDDEN, missing={("T.run", "U.step")}, wrong={("T.run", "T.step")}),
+    "varied_metaclass_type_call": Differs(_BY_NAME, wrong={("main", "Form.__init__")}),
 }
 
 SCRIPTS: dict[str, Differs] = {
     "scripts_define_property_getter_on_exports": Differs(_KNOWN, missing={("", "lib.get")}),
-    "scripts_proxy_get": Differs(_TRAP, missing={("", "get")}),
-    "scripts_reflect_get_apply": Differs(_AT_RUN_TIME, missing={("", "o.go")}),
     "scripts_symbol_iterator_generator": Differs(_BY_LANGUAGE, missing={("walk", "Tree.[Symbol.iterator]")}),
     "scripts_symbol_iterator_by_hand": Differs(
         _BY_LANGUAGE, missing={("", "range.[Symbol.iterator]"), ("", "range.[Symbol.iterator].next")}
@@ -109,7 +129,16 @@ SCRIPTS: dict[str, Differs] = {
     "scripts_timers_extra_arguments": Differs(_NOT_RUN, wrong={("", "fire")}),
     "scripts_to_string_template": Differs(_BY_LANGUAGE, missing={("show", "A.toString")}),
     "scripts_throw_handler_property": Differs(_THROWN, missing={("main", "retry")}),
-    "scripts_promise_reject_value": Differs(_THROWN, missing={("main", "E.explain")}),
-    "scripts_promise_catch_value": Differs(_THROWN, missing={("", "E.explain")}),
     "scripts_stream_pipe": Differs(_BY_LIBRARY, missing={("", "Up._transform")}),
+    "varied_computed_param_constant": Differs(_ANYWHERE, wrong={("run", "o.b")}),
+    "varied_computed_class_member": Differs(_COMPUTED, missing={("go", "A")}),
+    "varied_class_abstract_template": Differs(_OVERRIDDEN, missing={("T.run", "U.step")}, wrong={("T.run", "T.step")}),
+    "varied_class_tostring": Differs(_BY_LANGUAGE, missing={("run", "A.toString")}),
+    "varied_iterator_spread_custom": Differs(_BY_LANGUAGE, missing={("run", "Bag.[Symbol.iterator]")}),
+    "varied_module_default_interop": Differs(_BOTH, wrong={("run", "lib.default.main")}),
+    "varied_module_require_computed": Differs(_AT_RUN_TIME, missing={("run", "a.go"), ("run", "b.go")}),
+    "varied_array_reduce_object": Differs(_AT_RUN_TIME, missing={("run", "a"), ("run", "b")}),
+    "varied_array_at_and_last": Differs(_ORDER, wrong={("run", "a")}),
+    "varied_proxy_apply_trap": Differs(_BY_NAME, wrong={("run", "target")}),
+    "varied_symbol_method": Differs(_COMPUTED, missing={("run", "A")}),
 }

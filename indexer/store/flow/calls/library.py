@@ -204,7 +204,7 @@ def _setattr(solver: Solver, site: Site) -> None:
     elif len(site.given) > 2 and site.row >= 0 and (mapping := solver.mapping_of(solver.program.parent[site.row])) >= 0:
         named.set_each(solver, site.given[0], mapping)
     elif len(site.given) > 2:
-        solver.set_at.append((site.row, site.given[0]))
+        solver.set_at.append((site.row, site.given[0], site.given[1]))
 
         def texts(text: int) -> None:
             name = solver.values.content(text)

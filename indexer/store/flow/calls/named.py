@@ -7,6 +7,7 @@ one that wraps what it is given: `@wraps(method)` on the function that it return
 from __future__ import annotations
 
 from indexer.model import Handed, Via
+from indexer.store.flow.text.kinds import Kind
 from indexer.store.flow.values.sites import Signature, Site
 from indexer.store.flow.values.solver import Solver
 from indexer.store.flow.values.value import Sort
@@ -164,8 +165,10 @@ def _set_anyhow(solver: Solver) -> set[int]:
     """
     program = solver.program
     found: set[int] = set()
-    for row, objects in solver.set_at:
+    for row, objects, names in solver.set_at:
         function = program.body[row] if row >= 0 else -1
+        if names < solver.symbols_at and program.kind[names] == Kind.CONSTANT:
+            continue
         if function < 0 or program.names[function] != "__setattr__":
             values = map(solver.values.__getitem__, solver.graph.values(objects))
             found |= {first for sort, first, _ in values if sort in (Sort.OBJECT, Sort.CLASS)}

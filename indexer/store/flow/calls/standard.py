@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from indexer.model import Via
-from indexer.store.flow.calls import parsers
+from indexer.store.flow.calls import iterating, parsers
 from indexer.store.flow.calls.library import handed_on
-from indexer.store.flow.calls.operations import collected, elements_of, enter, invoke, item, iterate, merge, set_item
+from indexer.store.flow.calls.operations import collected, elements_of, enter, invoke, item, merge
 from indexer.store.flow.values.provided import globals_by_name
 from indexer.store.flow.values.sites import Site
 from indexer.store.flow.values.solver import Solver
@@ -77,77 +77,6 @@ def _held(solver: Solver, site: Site) -> None:
         solver.graph.copy(source, solver.slot(made, f"i{place}"))
 
 
-def _all_given(solver: Solver, site: Site) -> None:
-    """Elements of all that it is given: `chain(a, b)`."""
-    made = collected(solver, site)
-    for source in site.given:
-        iterate(solver, source, solver.slot(made, ""), site.row)
-    for _, source in site.spread:
-        iterate(solver, source, each := solver.graph.node(), -1)
-        iterate(solver, each, solver.slot(made, ""), site.row)
-
-
-def _each_of_each(solver: Solver, site: Site) -> None:
-    """`chain.from_iterable(a)`."""
-    iterate(solver, elements_of(solver, site, 0), solver.slot(collected(solver, site), ""), site.row)
-
-
-def _together(solver: Solver, site: Site) -> None:
-    """Tuples of elements: `product(a, b)`, `zip_longest(a, b)`."""
-    pair = solver.container(("pair", site.number))
-    for place in range(len(site.given)):
-        solver.graph.copy(elements_of(solver, site, place), solver.slot(pair, f"i{place}"))
-    solver.graph.put(solver.slot(collected(solver, site), ""), pair)
-
-
-def _grouped(solver: Solver, site: Site) -> None:
-    """`groupby(a, key)`: pairs of a key and elements."""
-    each = elements_of(solver, site, 0)
-    group, pair = solver.container(("group", site.number)), solver.container(("pair", site.number))
-    solver.graph.copy(each, solver.slot(group, ""))
-    solver.graph.put(solver.slot(pair, "i1"), group)
-    solver.graph.put(solver.slot(collected(solver, site), ""), pair)
-    for function in [*site.given[1:2], *([site.named["key"]] if "key" in site.named else [])]:
-        solver.graph.copy(invoke(solver, site, function, [each]), solver.slot(pair, "i0"))
-
-
-def _kept(solver: Solver, site: Site) -> None:
-    """Of elements those that a function says: `takewhile(f, a)`."""
-    if len(site.given) > 1:
-        made = collected(solver, site)
-        iterate(solver, site.given[1], solver.slot(made, ""), site.row)
-        invoke(solver, site, site.given[0], [solver.slot(made, "")])
-
-
-def _by_key(elements: int) -> _Handler:
-    """It calls `key` with elements of the argument at a place, which are elements of what it gives."""
-
-    def handler(solver: Solver, site: Site) -> None:
-        each = elements_of(solver, site, elements)
-        solver.graph.copy(each, solver.slot(collected(solver, site), ""))
-        if "key" in site.named:
-            invoke(solver, site, site.named["key"], [each])
-
-    return handler
-
-
-def _accumulated(solver: Solver, site: Site) -> None:
-    """`accumulate(a, f)`: f is given what it gave before, and an element."""
-    each, so_far = elements_of(solver, site, 0), solver.slot(collected(solver, site), "")
-    solver.graph.copy(each, so_far)
-    for function in [*site.given[1:2], *([site.named["func"]] if "func" in site.named else [])]:
-        solver.graph.copy(invoke(solver, site, function, [so_far, each]), so_far)
-
-
-def _star_map(solver: Solver, site: Site) -> None:
-    """`starmap(f, pairs)`."""
-    if len(site.given) > 1:
-        made = solver.site(site.row, site.given[0], solver.graph.node(), via=Via.ARGUMENT, depth=site.depth + 1)
-        made.spread = [(0, elements_of(solver, site, 1))]
-        solver.activate(made)
-        solver.graph.copy(made.result, solver.slot(collected(solver, site), ""))
-
-
 def _from_keys(solver: Solver, site: Site) -> None:
     """`dict.fromkeys(names, x)`."""
     made = collected(solver, site, is_mapping=True)
@@ -161,21 +90,6 @@ def _mock(solver: Solver, site: Site) -> None:
     for word in ("side_effect", "wraps"):
         if word in site.named:
             solver.graph.copy(site.named[word], site.result)
-
-
-def _push(solver: Solver, site: Site) -> None:
-    for source in site.given[1:2]:
-        set_item(solver, site.given[0], "", source, -1)
-
-
-def _element(solver: Solver, site: Site) -> None:
-    for source in site.given[:1]:
-        iterate(solver, source, site.result, site.row)
-
-
-def _push_and_pop(solver: Solver, site: Site) -> None:
-    _push(solver, site)
-    _element(solver, site)
 
 
 def _entered(solver: Solver, site: Site) -> None:
@@ -440,6 +354,7 @@ def _method_caller(solver: Solver, site: Site) -> None:
 
 
 FUNCTIONS: Mapping[str, _Handler] = {
+    **iterating.FUNCTIONS,
     **dict.fromkeys(("asyncio.runners.run", "asyncio.events.AbstractEventLoop.run_until_complete"), handed_on(0)),
     **dict.fromkeys(("asyncio.tasks.create_task", "asyncio.events.AbstractEventLoop.create_task"), handed_on(0)),
     **dict.fromkeys(("asyncio.tasks.ensure_future", "asyncio.tasks.wait_for", "asyncio.tasks.shield"), handed_on(0)),
@@ -471,24 +386,10 @@ FUNCTIONS: Mapping[str, _Handler] = {
     **dict.fromkeys(("weakref.WeakValueDictionary", "weakref.WeakKeyDictionary"), _mapping),
     **dict.fromkeys(("weakref.WeakSet", "_weakrefset.WeakSet"), _keeping),
     **dict.fromkeys(("_contextvars.ContextVar", "weakref.ref", "_pytest.mark.param"), _held),
-    "itertools.chain": _all_given,
     "collections.ChainMap": _chain_map,
-    "itertools.chain.from_iterable": _each_of_each,
-    **dict.fromkeys(("itertools.product", "itertools.zip_longest"), _together),
-    "itertools.groupby": _grouped,
-    "itertools.accumulate": _accumulated,
-    "itertools.starmap": _star_map,
-    **dict.fromkeys(("heapq.nlargest", "heapq.nsmallest"), _by_key(1)),
-    **dict.fromkeys(("_bisect.bisect_left", "_bisect.bisect_right", "_bisect.insort_left", "_bisect.insort_right"), _by_key(0)),
-    **dict.fromkeys(("bisect.bisect", "bisect.insort"), _by_key(0)),
     "importlib.import_module": _imported,
     "builtins.dict.fromkeys": _from_keys,
     **dict.fromkeys(("unittest.mock.Mock", "unittest.mock.MagicMock", "unittest.mock.AsyncMock"), _mock),
-    **dict.fromkeys(("itertools.takewhile", "itertools.dropwhile", "itertools.filterfalse"), _kept),
-    "_heapq.heappush": _push,
-    "_heapq.heappop": _element,
-    **dict.fromkeys(("_heapq.heappushpop", "_heapq.heapreplace"), _push_and_pop),
-    **dict.fromkeys(("random.choice", "random.Random.choice"), _element),
     "types.MethodType": _method,
     "dataclasses.field": _field,
     **dict.fromkeys(("attr._make.attrib", "attr._next_gen.field", "attr.ib", "attr.field", "attrs.field"), _field),

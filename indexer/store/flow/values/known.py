@@ -81,7 +81,7 @@ class Known(Sites):
         self.made_by: dict[int, int] = {}  # by row of the name of `type`, where it is called, the class that it makes
         self.below: dict[int, list[int]] = {}  # by class those that inherit from it
         self.lacking: list[tuple[int, int, str, int]] = []  # row, object, name that no class of its order has, where that goes
-        self.set_at: list[tuple[int, int]] = []  # row of a call of `setattr` by a name that is a value, node of the objects
+        self.set_at: list[tuple[int, int, int]] = []  # row of a call of `setattr` by a name that is a value, nodes of objects and names
         self.mapping_of: Callable[[int], int] = lambda call: -1  # by row of a call of `setattr` in a loop over `x.items()` the node of x
         self.decorated_classes: set[int] = set()
         self.decorated_to: list[tuple[int, int]] = []  # a class, and the node of what its decorators give
