@@ -41,6 +41,8 @@ CONTENT_VERSION: what the same source means; a change makes indexes want a rebui
    20  2026-11-28  names that are made of a word, computed keys, more operators of Python; classes without a name, properties that are
                     copied in loops or described, and names of events of JavaScript
                     Java: calls of `this(…)` and `super(…)`
+                    Python: what is raised and where it is caught, constant names that variables, defaults and tables hold; JavaScript: the
+                    same, and computed keys
 """
 
 from __future__ import annotations
