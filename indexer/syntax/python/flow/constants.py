@@ -34,7 +34,10 @@ def in_case(node: Any) -> tuple[Any, Callable[[str], str]]:
 
 
 def beginning(node: Any) -> str:
-    """`p` and the text that a name begins with: of `f"visit_{x}"`, `"visit_" + x`, `"visit_%s" % x`, `"visit_{}".format(x)`; "" for what is none."""
+    """`p` and the text that a name begins with: of `f"visit_{x}"`, `"visit_" + x`, `"visit_%s" % x`, `"visit_{}".format(x)`.
+
+    "" for what is none of these.
+    """
     if node.kind_id == K_CALL:
         function = node.child_by_field_name("function")
         if function is not None and function.kind_id == K_ATTRIBUTE and function.text.endswith(b".format"):
