@@ -11,7 +11,7 @@ from typing import Any
 import duckdb
 import pytest
 from cache_support import clone, tables
-from support import Watcher, crawl_with_ty, write_tree
+from support import Watcher, crawl_with_ty, rows, write_tree
 
 from indexer.crawl.pool import Pool
 from indexer.crawl.run import Crawl
@@ -338,6 +338,7 @@ def test_settings_of_a_server_count(tmp_path: Path) -> None:
     _assert_as_from_nothing(root, tmp_path / "clean")
 
 
+_TWO = {"m.py": "class K:\n    def run(self): ...\n\n\nclass J:\n    def run(self): ...\n"}
 TAUGHT: dict[str, tuple[dict[str, str], str, str, str]] = {
     "a decorator of the second of two definitions": (
         {
@@ -371,8 +372,77 @@ TAUGHT: dict[str, tuple[dict[str, str], str, str, str]] = {
         "",
         "def load() -> str:\n    return ''\n",
     ),
+    "an alias of an import that means another class of the same file": (
+        {**_TWO, "a.py": "from m import K as C\n", "b.py": "import a\n\n\ndef go():\n    c = a.C()\n    return c.run()\n"},
+        "a.py",
+        "K",
+        "J",
+    ),
+    "an alias of an import that means another function": (
+        {"k.py": "def f(): ...\n\n\ndef g(): ...\n", "a.py": "from k import f as h\n", "b.py": "from a import h\n\nh()\n"},
+        "a.py",
+        "f as",
+        "g as",
+    ),
+    "a package that passes on what two modules name alike": (
+        {
+            **_TWO,
+            "k.py": "from m import K as C\n",
+            "j.py": "from m import J as C\n",
+            "a/__init__.py": "from k import C\n",
+            "b.py": "import a\n\n\ndef go():\n    return a.C().run()\n",
+        },
+        "a/__init__.py",
+        "from k",
+        "from j",
+    ),
+    "an annotation whose name means another class": (
+        {**_TWO, "a.py": "from m import K as C\n\n\ndef make() -> C: ...\n", "b.py": "from a import make\n\nmake().run()\n"},
+        "a.py",
+        "K",
+        "J",
+    ),
 }
-"""What random edits have found: files, the path of the edited one, and what becomes what in it."""
+"""What random edits and people have found: files, the path of the edited one, and what becomes what in it."""
+
+
+_BOTH = {
+    "package.json": '{"name": "w"}',
+    "k.{0}": "class C { run() { return 1; } }\n{1}",
+    "j.{0}": "class C { run() { return 2; } }\n{1}",
+}
+PASSED_ON: dict[str, tuple[dict[str, str], str]] = {
+    "a star": (
+        {
+            "tsconfig.json": '{"compilerOptions": {"strict": true}}',
+            **{path.format("ts"): text.replace("{1}", "export { C };\n") for path, text in _BOTH.items()},
+            "index.ts": "export * from './k';\nexport function other() {\n  return 1;\n}\n",
+            "b.ts": "import { C } from './index';\n\nexport function go() {\n  return new C().run();\n}\n",
+        },
+        "index.ts",
+    ),
+    "a module of another one": (
+        {
+            **{path.format("js"): text.replace("{1}", "module.exports = { C };\n") for path, text in _BOTH.items()},
+            "index.js": "module.exports = require('./k');\n",
+            "b.js": "const { C } = require('./index');\n\nfunction go() {\n  return new C().run();\n}\ngo();\n",
+        },
+        "index.js",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PASSED_ON)
+def test_what_a_file_hands_on_without_a_name_of_it_is_seen_by_others(name: str, tmp_path: Path) -> None:
+    files, path = PASSED_ON[name]
+    root = write_tree(tmp_path / "work", files)
+    crawl_with_ty(root)
+    for old, new in (("./k", "./j"), ("./j", "./k")):
+        write_tree(root, {path: (root / path).read_text().replace(old, new)})
+        made = crawl_with_ty(root)
+        _assert_as_from_nothing(root, tmp_path / f"clean of {new[2:]}")
+        called = rows(made.generation, "SELECT callee FROM calls WHERE caller LIKE '%go%' AND callee LIKE '%run%'")
+        assert [new[2:] in callee.split("`")[1] for (callee,) in called] == [True], called
 
 
 @pytest.mark.parametrize("name", TAUGHT)

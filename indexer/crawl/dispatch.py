@@ -29,6 +29,7 @@ from indexer.crawl.plan.probes import probe_documents
 from indexer.crawl.plan.survey import cut
 from indexer.crawl.pool import Pool
 from indexer.crawl.process import Task
+from indexer.crawl.sources import read_source
 from indexer.crawl.units import Unit
 from indexer.languages import PYTHON
 from indexer.lsp.protocol import EXTENDED, initialize_params
@@ -62,6 +63,7 @@ _LEAST_SERVER_MEMORY_MB = 250
 _LARGE_PROJECT_BYTES = 4_000_000
 """Of source: above it a server that loads the whole project is started alone at first. Prometheus has 12 MB, gin 1."""
 
+_MOST_TEXT_BYTES = 4_000_000
 _PERCENT_TOLD = 90
 """Of the memory above which a server is replaced: what one that can be told so keeps to, since not all that it takes is its to count."""
 
@@ -132,6 +134,10 @@ class Work:
         self.on_unit: Callable[[int, int], None] = nobody_waits
         """Told, when a unit is finished and on the disk, how many documents have been answered without loss, and of how many."""
         self._answered = 0
+
+    def text(self, path: str) -> str:
+        """What a file of the workspace holds now, as far as it is text."""
+        return read_source(str(self._home.root / path), _MOST_TEXT_BYTES).decode("utf-8", "replace")
 
     def _finished(self, unit: Unit, shard: Path) -> Done | None:
         """The record of a unit that an earlier, interrupted run of this very tree finished without loss."""

@@ -86,7 +86,7 @@ def differing(work: Work, tree: Tree, base: State, states: States, config: Confi
     gone: set[str] = set(base.documents.keys() - tree.described.keys())
     moved = {path for path, stamp in base.skipped.items() if tree.left_out.get(path) != stamp}
     moved |= {key_of_unread(path) for path in moved}
-    refresh = Refresh(base, kept, tree.described, documents, together, hover=config.hover)
+    refresh = Refresh(base, kept, tree.described, documents, together, hover=config.hover, text=work.text)
     try:
         todo, number, crawled = refresh.first(moved), 0, 0
         log.info("refresh begins: known=%d differing=%d deleted=%d", len(base.documents), len(todo), len(gone))

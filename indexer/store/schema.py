@@ -42,6 +42,8 @@ CONTENT_VERSION: what the same source means; a change makes indexes want a rebui
                     copied in loops or described, and names of events of JavaScript
                     Java: calls of `this(…)` and `super(…)`; members of the library that a type overrides, names by package
                     PHP: properties without their sign; words that files of settings and commands say to shells, and beside namespaces
+                    Python: what is raised and where it is caught, constant names that variables, defaults and tables hold; JavaScript: the
+                    same, and computed keys
 """
 
 from __future__ import annotations

@@ -25,11 +25,11 @@ _CUT = re.compile(r"omitted|\d+ more|\.\.\.[;}]|\.\.\. [}|&]|…")
 _SHOWN = tuple(name for name, column in SYMBOLS.items() if column.shows)
 _RANGE = ("start_line", "start_col", "end_line", "end_col")
 READ: Mapping[str, Collection[str]] = {
-    "symbols": {"moniker", "name", "container", "kind", "flags", "hover", *_RANGE, *_SHOWN},
+    "symbols": {"moniker", "name", "container", "kind", "flags", "hover", "sel_line", "sel_end_col", *_RANGE, *_SHOWN},
     "extra_ranges": ("symbol", *_RANGE),
     "members": ("symbol",),
     "occurrences": ("line", "col", "name", "roles", "enclosing", "target"),
-    "targets": ("path", "symbol"),
+    "targets": ("path", "end_line", "end_col", "symbol"),
     "supertypes": ("symbol", "target", "own"),
 }
 """The columns that `interface` reads."""
@@ -41,6 +41,10 @@ _TYPES = frozenset(map(int, TYPE_KINDS))
 _PRIVATE_TO_SCOPE = int(SymbolFlag.LOCAL)
 _IN_HEADER = int(Role.ANNOTATION | Role.DECORATOR | Role.SUPERTYPE)
 _SPECIAL_KINDS = frozenset({int(SymbolKind.FIELD), int(SymbolKind.ENUM_MEMBER), int(SymbolKind.CONSTANT), int(SymbolKind.VARIABLE)})
+
+
+Means = Callable[[str, int, int, int], int]
+"""Key of the symbol that a target is, of its columns (path, end_line, end_col, symbol); 0 where it is not known."""
 
 
 class Shape(NamedTuple):
@@ -58,18 +62,21 @@ class Shape(NamedTuple):
     digest: bytes
 
 
+Bindings = frozenset[tuple[str, tuple[tuple[str, int], ...]]]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interface:
-    """`bindings`: names that modules and classes import, with the files and the keys of the symbols that they lead to. `stars`: files of which all names are imported.
+    """`bindings`: names that modules and classes import, with the files and symbols that they lead to. `stars`: files with all their names.
 
-    `outside`: names and roles of all identifiers that are in no function, in order. `is_sure`: False where something of it is not known,
-    so that it is equal to nothing.
+    `outside`: names and roles of all identifiers that are in no function, in order, and the files that they lead to. `is_sure`: False
+    where something of it is not known, so that it is equal to nothing.
     """
 
     module: str
     moniker: str
     symbols: Mapping[str, Shape]
-    bindings: frozenset[tuple[str, tuple[tuple[str, int], ...]]]
+    bindings: Bindings
     stars: frozenset[str]
     mentions: frozenset[str]
     outside: bytes
@@ -101,17 +108,17 @@ class Difference:
         return self.everything or any(parts)
 
 
-def interface(header: Mapping[str, Any], columns: Columns, *, has_hovers: bool) -> Interface:
+def interface(header: Mapping[str, Any], columns: Columns, means: Means, *, has_hovers: bool) -> Interface:
     """What of a document's facts other files can see.
 
     Args:
-        header: see `indexer.store.facts.HEADER`.
+        header: see `indexer.store.facts.HEADER`. means: asked about what is imported.
         has_hovers: whether the crawl asked for them; without, no body is known to be without effect.
     """
     symbols, occurrences, targets = columns["symbols"], columns["occurrences"], columns["targets"]
     monikers, kinds, flags, containers = symbols["moniker"], symbols["kind"], symbols["flags"], symbols["container"]
     by_self = set(columns["members"]["symbol"])
-    within = _tokens_by_symbol(symbols, columns["extra_ranges"], occurrences)
+    within = _tokens_by_symbol(symbols, columns["extra_ranges"], occurrences, targets)
     supers: dict[int, list[str]] = {}
     for owner, target, own in zip(*(columns["supertypes"][name] for name in ("symbol", "target", "own")), strict=True):
         supers.setdefault(owner, []).append(monikers[own] if own >= 0 else targets["path"][target])
@@ -146,11 +153,12 @@ def interface(header: Mapping[str, Any], columns: Columns, *, has_hovers: bool) 
     for name, roles, enclosing, target in zip(*(occurrences[c] for c in ("name", "roles", "enclosing", "target")), strict=True):
         if kinds[enclosing] in _CALLABLE:
             continue
-        outside.update(f"{name} {roles}\n".encode("utf-8", "surrogatepass"))
+        path = targets["path"][target] if target >= 0 else ""
+        outside.update(f"{name} {roles} {path}\n".encode("utf-8", "surrogatepass"))
         if roles & Role.IMPORT:
-            path = targets["path"][target] if target >= 0 else ""
             if not roles & Role.PATH:
-                bindings.setdefault((enclosing, name), set()).add((path, targets["symbol"][target] if target >= 0 else 0))
+                meant = means(*(targets[c][target] for c in ("path", "end_line", "end_col", "symbol"))) if target >= 0 else 0
+                bindings.setdefault((enclosing, name), set()).add((path, meant))
             if roles & Role.STAR:
                 stars.add(path)
         if roles & Role.MENTION:
@@ -168,9 +176,12 @@ def interface(header: Mapping[str, Any], columns: Columns, *, has_hovers: bool) 
 
 
 def _tokens_by_symbol(
-    symbols: Mapping[str, Sequence[Any]], further: Mapping[str, Sequence[Any]], occurrences: Mapping[str, Sequence[Any]]
+    symbols: Mapping[str, Sequence[Any]],
+    further: Mapping[str, Sequence[Any]],
+    occurrences: Mapping[str, Sequence[Any]],
+    targets: Mapping[str, Sequence[Any]],
 ) -> dict[int, tuple[Any, ...]]:
-    """Names that stand in each symbol's declarations: decorators, bases, annotations, what a module's or class's variable is made of.
+    """Names in each symbol's declarations, and files that they lead to: decorators, bases, annotations, what variables are made of.
 
     A server is asked about the first declaration only; of `further` ones (overloads, the other arm of an `if`) nothing else is known.
     """
@@ -180,19 +191,20 @@ def _tokens_by_symbol(
         children.setdefault(container, []).append((*span, ordinal))
     for ordinal, *span in zip(*(further[name] for name in ("symbol", *_RANGE)), strict=True):
         children.setdefault(symbols["container"][ordinal], []).append((*span, ordinal))
-    found: dict[int, list[tuple[str, int]]] = {}
-    rows = (occurrences[name] for name in ("line", "col", "name", "roles", "enclosing"))
-    for line, col, name, roles, enclosing in zip(*rows, strict=True):
+    found: dict[int, list[tuple[str, int, str]]] = {}
+    rows = (occurrences[name] for name in ("line", "col", "name", "roles", "enclosing", "target"))
+    for line, col, name, roles, enclosing, target in zip(*rows, strict=True):
+        path = targets["path"][target] if target >= 0 else ""
         if kinds[enclosing] in _CALLABLE:
             if roles & _IN_HEADER:
-                found.setdefault(enclosing, []).append((name, roles))
+                found.setdefault(enclosing, []).append((name, roles, path))
             continue
         owner = enclosing
         for start_line, start_col, end_line, end_col, ordinal in children.get(enclosing, ()):
             if (start_line, start_col) <= (line, col) < (end_line, end_col):
                 owner = ordinal
         if owner != enclosing:
-            found.setdefault(owner, []).append((name, roles))
+            found.setdefault(owner, []).append((name, roles, path))
     return {ordinal: tuple(names) for ordinal, names in found.items()}
 
 
@@ -218,7 +230,7 @@ def difference(
     if old.module != new.module:
         found.everything = True
         found.modules |= {old.module, new.module}
-    found.names |= {name for name, _ in old.bindings ^ new.bindings} | (old.mentions ^ new.mentions)
+    found.names |= _bound_otherwise(old.bindings, new.bindings) | (old.mentions ^ new.mentions)
     if found.everything:  # also for those whom another file's import leads here
         found.symbols |= _all_symbols(old)
     for moniker in old.symbols.keys() | new.symbols.keys():
@@ -240,6 +252,14 @@ def difference(
     return found
 
 
+def _bound_otherwise(old: Bindings, new: Bindings) -> set[str]:
+    """Names of bindings that only one of the two has; of what is not known which symbol it is, the file counts alone."""
+    known = {(name, paths) for name, meant in old ^ new if all(key for _, key in meant) for paths in [tuple(path for path, _ in meant)]}
+    bare_old, bare_new = ({(name, tuple(path for path, _ in meant)) for name, meant in each} for each in (old, new))
+    unsure = {(name, tuple(path for path, _ in meant)) for each in (old, new) for name, meant in each if not all(key for _, key in meant)}
+    return {name for name, _ in bare_old ^ bare_new} | {name for name, paths in known if (name, paths) not in unsure}
+
+
 def _is_equal(before: Shape, after: Shape, is_same_text: bool) -> bool:
     return before.digest == after.digest and (is_same_text or not (before.is_cut or after.is_cut))
 
@@ -256,11 +276,16 @@ def _either_abstract(before: Shape | None, after: Shape | None) -> bool:
     return any(shape is not None and shape.is_abstract for shape in (before, after))
 
 
-def same(old: Interface | None, new: Interface | None, *, is_same_text: bool = False) -> bool:
-    """Whether nobody can see a difference, in any language: nothing outside of functions changed, nor what the server says of symbols."""
+def same(old: Interface | None, new: Interface | None, *, is_same_text: bool = False, passes_on: bool = False) -> bool:
+    """Whether nobody can see a difference, in any language: nothing outside of functions changed, nor what the server says of symbols.
+
+    Args:
+        passes_on: whether the text hands on what other files export without a name of it; a file that declares nothing may have done so.
+    """
     return (
         old is not None
         and new is not None
+        and (is_same_text or not (passes_on or not (old.symbols or new.symbols)))
         and _is_known(old, new, is_same_text)
         and old.outside == new.outside
         and not difference(old, new, structural=lambda name: True, is_same_text=is_same_text)

@@ -6,7 +6,8 @@ for others, and so on until nothing changes for anybody. No document is crawled 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,11 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from indexer.crawl.plan.interface import READ, Difference, Interface, difference, interface, same
+from indexer.crawl.plan.interface import READ, Difference, Interface, Means, difference, interface, same
 from indexer.languages import record_of
 from indexer.model import Role
 from indexer.store import merge
-from indexer.store.facts import HEADER
+from indexer.store.facts import AT_PLACE, HEADER, NOTHING
 from indexer.store.macros import expand
 from indexer.store.states import State
 
@@ -48,9 +49,11 @@ class Refresh:
         together: Mapping[str, frozenset[str]],
         *,
         hover: bool,
+        text: Callable[[str], str],
     ) -> None:
         """
         Args:
+            text: what a document of the tree holds, by its path.
             shards: of `base`, in its order.
             described: by path `states.describe` of each document of the tree.
             languages: by path.
@@ -59,11 +62,14 @@ class Refresh:
         self._base, self._shards, self._described, self._languages, self._hover = base, shards, described, languages, hover
         self._together = together
         self._crawled: set[str] = set()
+        self._text = text
         self._waves = 0
         self._connection: duckdb.DuckDBPyConnection | None = None
         self._reverse: dict[str, set[str]] | None = None
         self._stars: dict[str, set[str]] | None = None
         self._structural: frozenset[str] | None = None
+        self._names_of: dict[str, dict[tuple[int, int], str]] = {}
+        self._key_of: dict[str, int] = {}
         self.deleted = base.documents.keys() - described.keys()
 
     def close(self) -> None:
@@ -83,8 +89,9 @@ class Refresh:
 
     def after(self, wave: Sequence[Path]) -> set[str]:
         """Documents that must be crawled because of what the shards of a wave show; call it at least once, with none if there is none."""
-        old = self._interfaces(self._former(wave))
-        new = self._interfaces(wave)
+        old = self._interfaces(self._former(wave), self._meant_of_base)
+        self._know(wave)
+        new = self._interfaces(wave, self._meant_of_wave)
         differences: dict[str, Difference] = {}
         concerned: set[str] = set()
         for path in sorted(old.keys() | new.keys()):
@@ -94,9 +101,9 @@ class Refresh:
                 found = difference(old.get(path), new.get(path), structural=self._is_of_protocols, is_same_text=is_same_text)
                 if found:
                     differences[path] = found
-            elif not same(old.get(path), new.get(path), is_same_text=is_same_text) or (
-                record_of(language).is_included and not is_same_text and self._leads_to({path}, set())
-            ):
+            elif not same(
+                old.get(path), new.get(path), is_same_text=is_same_text, passes_on=not is_same_text and self._passes_on(path, language)
+            ) or (record_of(language).is_included and not is_same_text and self._leads_to({path}, set())):
                 concerned |= self._same_server(language)
         self.deleted = set[str]()  # they have been taken into account
         if differences:
@@ -110,6 +117,10 @@ class Refresh:
         if concerned and len(self._described) > _FEW and (is_late or so_far > _MOST_OF_ALL * len(self._described)):
             concerned |= rest
         return self._take(concerned)
+
+    def _passes_on(self, path: str, language: str) -> bool:
+        pattern = record_of(language).passes_on
+        return bool(pattern) and re.search(pattern, self._text(path)) is not None
 
     def _take(self, paths: set[str]) -> set[str]:
         self._crawled |= paths
@@ -126,7 +137,7 @@ class Refresh:
                 by_shard.setdefault(self._base.documents[path][1], set()).add(path)
         return [(self._shards[number], found) for number, found in sorted(by_shard.items())]
 
-    def _interfaces(self, shards: Iterable[Path | tuple[Path, set[str]]]) -> dict[str, Interface]:
+    def _interfaces(self, shards: Iterable[Path | tuple[Path, set[str]]], means: Means) -> dict[str, Interface]:
         found: dict[str, Interface] = {}
         for item in shards:
             shard, wanted = item if isinstance(item, tuple) else (item, None)
@@ -136,8 +147,41 @@ class Refresh:
                 table = table.filter(pa.array([path in wanted for path in table.column("path").to_pylist()], pa.bool_()))
             for header, columns in _documents(table):
                 if header["status"] != "external":
-                    found[header["path"]] = interface(header, columns, has_hovers=self._hover)
+                    found[header["path"]] = interface(header, columns, means, has_hovers=self._hover)
         return found
+
+    # ---- what is imported, in the base by its symbol, in a wave by its place
+
+    def _meant_of_base(self, path: str, end_line: int, end_col: int, key: int) -> int:
+        return 0 if key in (AT_PLACE, NOTHING) else key
+
+    def _meant_of_wave(self, path: str, end_line: int, end_col: int, key: int) -> int:
+        if key != AT_PLACE:
+            return self._meant_of_base(path, end_line, end_col, key)
+        if path not in self._names_of:
+            if path not in self._described:
+                return 0
+            rows = self._ask(
+                """
+                SELECT s.sel_line, s.sel_end_col, s.moniker
+                FROM (SELECT unnest(symbols) AS s FROM fact WHERE path = ?) WHERE s.container >= 0""",
+                [path],
+            )
+            self._names_of[path] = {(line, col): moniker for line, col, moniker in rows}
+        moniker = self._names_of[path].get((end_line, end_col))
+        if moniker is None:
+            return 0
+        if moniker not in self._key_of:
+            (self._key_of[moniker],) = self._keys([moniker])
+        return self._key_of[moniker]
+
+    def _know(self, wave: Sequence[Path]) -> None:
+        """Where the names of the wave's documents stand now."""
+        names = ["path", *(f"symbols.list.element.{column}" for column in ("moniker", "container", "sel_line", "sel_end_col"))]
+        for shard in wave:
+            for header, columns in _documents(pq.ParquetFile(shard).read(columns=names)):
+                rows = zip(*(columns["symbols"][name] for name in ("moniker", "container", "sel_line", "sel_end_col")), strict=True)
+                self._names_of[header["path"]] = {(line, col): moniker for moniker, container, line, col in rows if container >= 0}
 
     def _language_of_deleted(self, path: str) -> str:
         rows = self._ask("SELECT language FROM fact WHERE path = ?", [path])

@@ -34,8 +34,15 @@ def in_case(node: Any) -> tuple[Any, Callable[[str], str]]:
 
 
 def beginning(node: Any) -> str:
-    """`p` and the text that a name begins with: of `f"visit_{x}"`, `"visit_" + x`, `"visit_%s" % x`; "" for what is none of these."""
+    """`p` and the text that a name begins with: of `f"visit_{x}"`, `"visit_" + x`, `"visit_%s" % x`, `"visit_{}".format(x)`.
+
+    "" for what is none of these.
+    """
     if node.kind_id == K_CALL:
+        function = node.child_by_field_name("function")
+        if function is not None and function.kind_id == K_ATTRIBUTE and function.text.endswith(b".format"):
+            text = constant(function.child_by_field_name("object") or function)
+            return "p" + text[1:].partition("{")[0] if text[:1] == "s" else ""
         inner, change = in_case(node)
         told = beginning(inner) if inner.kind_id in (K_BINARY, K_STRING, K_PARENTHESIZED) else ""
         return told[:1] + change(told[1:])
