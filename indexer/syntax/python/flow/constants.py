@@ -20,6 +20,9 @@ _LEAST_BEGINNING = 4
 """Fewer letters, with the mark before them, say nothing of what a computed key means."""
 
 
+_MOST_BRACKETS = 4
+"""Around a name that is made at run time."""
+
 _CASES = {b"lower": str.lower, b"upper": str.upper}
 
 
@@ -33,7 +36,7 @@ def in_case(node: Any) -> tuple[Any, Callable[[str], str]]:
     return node, str
 
 
-def beginning(node: Any) -> str:
+def beginning(node: Any, depth: int = 0) -> str:
     """`p` and the text that a name begins with: of `f"visit_{x}"`, `"visit_" + x`, `"visit_%s" % x`, `"visit_{}".format(x)`.
 
     "" for what is none of these.
@@ -44,10 +47,10 @@ def beginning(node: Any) -> str:
             text = constant(function.child_by_field_name("object") or function)
             return "p" + text[1:].partition("{")[0] if text[:1] == "s" else ""
         inner, change = in_case(node)
-        told = beginning(inner) if inner.kind_id in (K_BINARY, K_STRING, K_PARENTHESIZED) else ""
+        told = beginning(inner, depth + 1) if inner.kind_id in (K_BINARY, K_STRING, K_PARENTHESIZED) else ""
         return told[:1] + change(told[1:])
     if node.kind_id == K_PARENTHESIZED and node.named_child_count == 1:
-        return beginning(node.named_children[0])
+        return beginning(node.named_children[0], depth + 1) if depth < _MOST_BRACKETS else ""
     if node.kind_id == K_BINARY:
         sign, left = node.child_by_field_name("operator"), node.child_by_field_name("left")
         told = constant(left) if left is not None else ""
