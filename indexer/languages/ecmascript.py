@@ -113,6 +113,7 @@ TYPESCRIPT = Language(
     closed_values=_CLOSED,
     reads_by_key=True,
     fields_stand_first=True,
+    numbers_members=True,
     satisfies="shape",
     bases_are_named=True,
     members_by_assignment=True,

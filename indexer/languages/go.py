@@ -36,6 +36,8 @@ GO = Language(
     calls_c=r"\bC\.NAME\b",
     builds_choose_files=True,
     imports_hosts=True,
+    repeats_values=r"\bconst\s*\(",
+    sets_by_place=True,
     runtime_members=frozenset(
         {
             *("String", "Error", "GoString", "Format", "Unwrap", "Is", "As", "Len", "Less", "Swap", "Scan"),

@@ -218,6 +218,9 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     library_names: a regex of monikers of what these files give to every file by its name.
     function_types: a regex of how a type is declared whose values are functions, where a loop over a function calls it.
     closed_values: a regex of what a variable or a function is declared as whose value or result is a number, a text or the like.
+    numbers_members: a member of an enum without a value has the number behind that of the one above.
+    repeats_values: a regex that opens a list of constants in which one without a value has the expression above it; empty: there is none.
+    sets_by_place: an object's fields can be given in the order in which they are declared, without their names.
     fields_stand_first: an object has the fields of its classes itself, so that reading one runs no accessor of a class below.
     reads_by_key: `x[name]` reads any member, accessors too, and `{...x}` all that the object is written with.
     closed_results: a regex of declared results of functions outside of which no value has a type of the workspace.
@@ -335,6 +338,9 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     closed_values: str = ""
     function_types: str = ""
     reads_by_key: bool = False
+    numbers_members: bool = False
+    repeats_values: str = ""
+    sets_by_place: bool = False
     fields_stand_first: bool = False
 
     runner: Runner = "file"

@@ -21,7 +21,8 @@ from query.facts.freshness import is_as_indexed
 from query.facts.index import Index
 from query.facts.references import uses_from_outside
 from query.facts.sources import Sources
-from query.facts.symbols import TYPES, Symbol, kind_numbers
+from query.facts.symbols import TYPES, Symbol, ids_of_monikers, kind_numbers
+from query.refactor import by_place
 from query.refactor.outcome import Edited, done, lines
 from query.refactor.rename import kin_of
 from query.refactor.symbols import OfSymbol, Target, comments_above, edit_symbol, end_of
@@ -88,6 +89,10 @@ def _checked(context: Context, target: Target) -> list[Reason]:
     if _cuts_a_condition(target):
         raise EditRefused(f"'{name}' was not removed: its lines hold one half of an #if; remove it by hand, with the other half")
     symbol = _symbol(index, target)
+    if why := _by_place(index, target, symbol):
+        raise EditRefused(
+            _refusal(name, "its place among others means something, so that without it they would mean something else", [why])
+        )
     uses = [
         f"{path}:{line + 1}:{col + 1}  {Sources(index).line(path, line)}" for path, line, col in uses_from_outside(index, symbol.sym_id)
     ]
@@ -120,6 +125,24 @@ def _cuts_a_condition(target: Target) -> bool:
     span = target.symbol.span
     lines = [target.line(number) for number in range(comments_above(target), span.end_line + 1)]
     return sum(map(bool, map(_OPENS.match, lines))) != sum(map(bool, map(_CLOSES.match, lines)))
+
+
+def _by_place(index: Index, target: Target, symbol: Symbol) -> str:
+    """What else would change without the symbol, though nothing names it; empty where nothing is known to."""
+    record, at, language = symbol.record, target.symbol.selection, record_of(target.language)
+    start = target.document.lines.bounds(at.line)[0] + at.col
+    if why := by_place.renumbers(target.document.text, start, start + len(record.name), record.kind, language):
+        return why
+    if record.kind != "field" or not language.sets_by_place:
+        return ""
+    (owner,) = ids_of_monikers(index, [record.container]).values() or (0,)
+    places: dict[str, list[tuple[int, int]]] = {}
+    for path, line, col in uses_from_outside(index, owner):
+        places.setdefault(path, []).append((line, col))
+    sources = Sources(index)
+    known = [(path, lines) for path in places if (lines := sources.lines(path)) is not None]
+    found = by_place.sets_by_place((lines, places[path]) for path, lines in known)
+    return f"{known[found[0]][0]}:{found[1] + 1}  fields are given there, or taken, in the order of their declarations" if found else ""
 
 
 def _symbol(index: Index, target: Target) -> Symbol:
