@@ -94,6 +94,35 @@ def test_a_changed_definition_is_told(root: Path) -> None:
     assert codes(root, "lib.pack") == ["stale"]
 
 
+PASSED_ON = {
+    "m.py": "class K:\n    def run(self): ...\n\n\nclass J:\n    def run(self): ...\n\n\ndef f(): ...\n",
+    "n.py": "def f(): ...\n",
+    "alias.py": "from m import K as C\n",
+    "star.py": "from m import *\n",
+    "module.py": "import m as names\n",
+    "user.py": "import alias\nimport module\nfrom star import f\n\n\ndef go():\n    c = alias.C()\n    c.run()\n    f()\n"
+    "    module.names.f()\n",
+    "calm.py": "x = 1\n",
+}
+
+
+def test_a_changed_file_through_which_others_had_it_is_told(tmp_path: Path) -> None:
+    """What stands in user.py means something else now, and the changed file names nothing of what was asked about."""
+    root = write_tree(tmp_path / "work", PASSED_ON)
+    crawl_with_ty(root, jobs=1)
+    (root / "calm.py").write_text("x = 2  # nobody has anything from here\n", encoding="utf-8")
+    for path, text, asked in (
+        ("alias.py", "from m import J as C\n", "K.run"),
+        ("star.py", "from n import *\n", "m.f"),
+        ("module.py", "import n as names\n", "m.f"),
+    ):
+        assert codes(root, asked) == []
+        (root / path).write_text(text, encoding="utf-8")
+        assert [reason.paths for reason in certified(root, asked).reasons] == [[path]], path
+        (root / path).write_text(PASSED_ON[path], encoding="utf-8")
+    assert codes(root, "m.f") == []
+
+
 # ---- files that were read in part, or not at all
 
 

@@ -356,9 +356,39 @@ class Scope:
         paths = [path for path in paths if self._within is None or self._within(path)]
         rest = [path for path in paths if not (path in used_in or self.could_refer(path))]
         found = set(paths) - set(rest)
-        if rest and any(self._is_member(symbol) for symbol in self._symbols):
-            found |= self._touched_by_type([path for path in rest if self.is_visible(path)])
+        visible = [path for path in rest if self.is_visible(path)]
+        if visible and any(self._is_member(symbol) for symbol in self._symbols):
+            found |= self._touched_by_type(visible)
+        found |= self._led_here([path for path in visible if path not in found])
         return [path for path in paths if path in found]
+
+    def _led_here(self, paths: Sequence[str]) -> set[str]:
+        """Those that led to what was asked about, by its type or its module, and name neither any more; others may have it through them.
+
+        And those that hand on all that another file exports, for that file may be another one now.
+        """
+        found = {path for path in paths if self._passes_on(path)}
+        rows = self._index.rows(
+            """
+            WITH RECURSIVE type(sym_id) AS (
+                SELECT s.container_id FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN symbol s ON s.sym_id = u.id
+                UNION SELECT t.sub_id FROM type JOIN type_edge_rev t ON t.super_id = type.sym_id
+            ), kin AS (
+                SELECT s.sym_id, s.name FROM type JOIN symbol s USING (sym_id) WHERE is_type(s.kind)
+                UNION
+                SELECT m.sym_id, m.name FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN symbol s ON s.sym_id = u.id
+                JOIN symbol m ON m.doc_id = s.doc_id AND m.kind = symbol_kind('module')
+            )
+            SELECT DISTINCT d.path, k.name FROM kin k JOIN refs r USING (sym_id) JOIN document d ON d.doc_id = r.doc_id
+            WHERE d.path IN (SELECT unnest($paths::VARCHAR[])) AND (has_role(r.roles, 'star') OR NOT has_role(r.roles, 'path'))
+            """,
+            {"ids": [symbol.sym_id for symbol in self._symbols], "paths": sorted(set(paths) - found)},
+        ) if set(paths) - found else []  # fmt: skip
+        return found | {path for path, name in rows if not self.holds(path, {name.rpartition(".")[2]})}
+
+    def _passes_on(self, path: str) -> bool:
+        pattern = record_of(languages_of(self._index).get(path, "")).passes_on
+        return bool(pattern) and re.search(pattern, (self._text(path) or b"").decode("utf-8", "replace")) is not None
 
     def touched_symbols(self, paths: Collection[str]) -> set[int]:
         """Those of the symbols, at least, that these files may refer to, which may refer to some."""
