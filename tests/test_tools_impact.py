@@ -484,6 +484,24 @@ def test_tests_beyond_the_depth_are_told_of(tmp_path: Path):
         assert (whole.result.test_files, whole.completeness.status) == (["checks/test_it.py"], "complete")
 
 
+def test_tests_that_come_by_a_route_are_not_known(tmp_path: Path) -> None:
+    """A handler that something registers is on the way: a test asks for its address, and names nothing of it."""
+    files = {
+        "mail.py": "def send(): ...\n\n\ndef alone(): ...\n",
+        "other.py": "from mail import alone\n\n\ndef use():\n    alone()\n",
+        "views.py": "from web import app\nfrom mail import send\n\n\n@app.route('/reset')\ndef reset():\n    send()\n",
+        "web.py": "class App:\n    def __init__(self):\n        self.all = {}\n\n    def route(self, address):\n        def keep(view):\n"
+        "            self.all[address] = view\n            return view\n\n        return keep\n\n\napp = App()\n",
+        "tests/test_mail.py": "import views\n\n\ndef test_reset(client):\n    client.post('/reset')\n",
+    }
+    root = write_tree(tmp_path / "work", files)
+    crawl_with_ty(root)
+    with open_index(root) as index:
+        told = call(index, "get_tests_for_file", {"file_path": "mail.py"}).completeness
+        assert [(reason.code, reason.paths) for reason in told.reasons] == [("registered", ["views.py"])]
+        assert call(index, "get_tests_for_file", {"file_path": "other.py"}).completeness.status == "complete"
+
+
 def test_code_under_cfg_test_is_a_test_and_what_is_under_its_opposite_is_not(kit: Index):
     names = dict(kit.rows("SELECT s.sym_id, s.name FROM symbol s JOIN document d USING (doc_id) WHERE d.path = 'rs/src/lib.rs'"))
     assert {names[sym_id] for sym_id in inline_tests.test_symbols(kit, list(names))} >= {"checks", "plain_runs"}

@@ -247,6 +247,10 @@ class Certificate:
         """What is not installed and makes answers about files of these languages doubtful that rest on types, as diagnostics do."""
         return environment.missing(self._index, languages)
 
+    def run_unnamed(self, ids: Collection[int]) -> list[Reason]:
+        """Of functions on the way to what was asked about: those that are called without being named, as a route's handler is."""
+        return registration.of_symbols(self._index, ids) if ids else []
+
     def uncertain(self, ids: Collection[int], methods: Sequence[str]) -> frozenset[int]:
         """Those of the symbols of which a use may stand in a file that was not read as it is, or not asked about."""
         asked = [symbol for _, symbol in sorted(symbols_by_id(self._index, sorted(ids)).items())]

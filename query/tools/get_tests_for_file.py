@@ -134,7 +134,13 @@ def TOOL(context: Context, ask: GetTestsForFile) -> Answer[TestsForFile]:
     )
     offset = offset_of(ask.cursor)
     shown = _with_functions(index, ranked[offset : offset + ask.limit], in_tests)
-    more = [*no_tests(index), *overrides_bound(index, symbols), *_beyond(index, symbols, uses, ask.depth, set(found), capped=capped)]
+    on_the_way = {item.holder for item in held if not item.uses[0].is_test} - {*symbols}
+    more = [
+        *no_tests(index),
+        *overrides_bound(index, symbols),
+        *_beyond(index, symbols, uses, ask.depth, set(found), capped=capped),
+        *certificate.run_unnamed(on_the_way),
+    ]
 
     def may_matter(other: str) -> bool:
         """What the file itself uses of its own leads to no other test, unless it is no longer what was read."""
