@@ -39,6 +39,11 @@ CPP: dict[str, tuple[str, list[str]]] = {
         "API int first();\nAPI Status second(int a);\nint API third();\nAPI std::string fourth();",
         ["first", "fourth", "second", "third"],
     ),
+    "an attribute with numbers": (
+        "static void printflike(2, 3)\nreply(T *c, const char *fmt, ...) { f(); }\nvoid printflike(1, 2) log(const char *fmt, ...);\n"
+        "T *alloc_size(1) take(int n);\nT aligned(8) give(void);",
+        ["give", "log", "reply", "take"],
+    ),
     "a function behind its parameters": ("int f(int a) NOEXCEPT;\nstruct A {\n  int g() LOCKED(mu) { return h(); }\n};", ["A", "A.g", "f"]),
     "a constructor": (
         "struct A {\n  INLINE A(int a) : a_(a) {}\n  INLINE ~A() {}\n  INLINE operator bool() const;\n  int a_;\n};",

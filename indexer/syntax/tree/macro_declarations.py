@@ -133,7 +133,7 @@ class Declarations(Parts):
         makes = self._makes(name, head.scope)
         if head.is_one_word and not makes and name.first == name.own:
             return self._called(at, closed, head)
-        if not makes and self.has_attribute(head):  # `T x GUARDED_BY(lock);`
+        if not makes and (self.has_attribute(head) or self._is_in_front(at, closed, head)):  # `T x GUARDED_BY(lock);`
             self.take(name.first, closed)
             head.names.pop()
             return closed + 1
@@ -146,6 +146,16 @@ class Declarations(Parts):
             self.parameters(at, closed)
         self.trailing(closed + 1, head.scope)
         return -1
+
+    def _is_in_front(self, at: int, closed: int, head: Head) -> bool:
+        """Whether it is an attribute before what is declared: `void printflike(2, 3) log(…)`. No parameter begins with a number."""
+        then = closed + 1
+        if not (head.is_typed or head.is_pointed or len(head.before) > 1) or not self.names_at(then):
+            return False
+        if self.texts[self.name(then).last + 1] != b"(" or head.scope.kind not in ("space", "class"):
+            return False
+        begins = [at + 1, *(comma + 1 for comma in self.commas(at, closed)[:-1])]
+        return any(self.texts[place][:1].isdigit() for place in begins)
 
     def _in_brackets(self, at: int, closed: int, head: Head) -> Name | None:
         """The name of a function that stands in brackets itself, so that no macro of that name is meant."""
