@@ -913,4 +913,4 @@ def test_of_many_tests_those_are_told_that_are_likely_to_notice(tmp_path: Path, 
     assert {item.name for item in few.result.tests} == {item.name for item in every.result.tests if item.likely}
     assert 3 <= len(few.result.tests) == few.result.totals.likely_tests < 43
     told = to_text(few, Style(compact=True))
-    assert f"and {43 - few.result.totals.likely_tests} that are less likely to: tests all" in told
+    assert f"and {43 - few.result.totals.likely_tests} that are less likely to: --tests all" in told

@@ -58,6 +58,8 @@ def test_without_a_terminal_init_makes_the_index_and_nothing_else(bare: Path):
     done = lspidx("init", cwd=bare)
     assert done.returncode == 0
     assert "indexed " in done.stderr
+    assert "left out, for there is no terminal to ask at: write lspidx.toml" in done.stderr
+    assert "lspidx init --yes" in done.stderr
     assert {path.name for path in bare.iterdir()} - before == {".lspidx"}
 
 

@@ -144,4 +144,7 @@ def init(yes: bool) -> None:
 def _may(question: str, *, yes: bool) -> bool:
     if yes:
         return True
-    return sys.stdin.isatty() and sys.stderr.isatty() and click.confirm(question, default=False, err=True)
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        echo(f"left out, for there is no terminal to ask at: {question.rstrip('?')}; to have it done: lspidx init --yes", err=True)
+        return False
+    return click.confirm(question, default=False, err=True)

@@ -101,7 +101,7 @@ def _text(answer: Answer[Changes], style: Style) -> Iterator[str]:
             yield f"  {style.path(test.selector)}  {style.dim(f'distance {test.distance}{via}')}"
         if answer.query.get("tests_left_out"):
             others = totals.tests - totals.likely_tests
-            yield f"  {style.dim(f'and {others} that are less likely to: tests all')}"
+            yield f"  {style.dim(f'and {others} that are less likely to: --tests all')}"
 
 
 @tool(

@@ -13,7 +13,7 @@ from query.answers.diagnostic import SEVERITIES, Diagnostic, from_server
 from query.answers.envelope import Answer, Completeness, Reason
 from query.answers.pages import offset_of, page_of
 from query.answers.paths import MAX_PATHS
-from query.answers.style import Style, one_line
+from query.answers.style import Style, count, one_line
 from query.context import Context, Workspace
 from query.facts.coverage import was_asked
 from query.facts.diagnostics import complaints
@@ -57,7 +57,7 @@ def _text(answer: Answer[Diagnostics], style: Style) -> Iterator[str]:
     for path in answer.result.stale:
         yield f"{style.path(path)}  {style.warning('has changed since: its messages may be out of date')}"
     counts = ", ".join(f"{number} {name}" for name, number in answer.result.counts.items() if number)
-    yield f"{counts or 'no messages'} in {answer.result.files} files"
+    yield f"{counts} in {count(answer.result.files, 'file')}" if counts else "no messages"
 
 
 def _live(workspace: Workspace, ask: GetDiagnostics) -> Answer[Diagnostics]:
