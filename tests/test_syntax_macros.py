@@ -44,6 +44,18 @@ CPP: dict[str, tuple[str, list[str]]] = {
         "T *alloc_size(1) take(int n);\nT aligned(8) give(void);",
         ["give", "log", "reply", "take"],
     ),
+    "a type that a macro makes": (
+        "static RB_HEAD(tree, job) jobs = RB_INIT();\nstatic TAILQ_HEAD(, window) all;\nLIST_HEAD(list, job) some[2];\nMAKE(a)\nint own;",
+        ["all", "jobs", "own", "some"],
+    ),
+    "what is given to a macro and is no expression": (
+        "int f(A a) {\n  if (compare(a, b, <)) return NEXT(a, , b);\n  return timed(a, >) + first(, c) + none();\n}",
+        ["f"],
+    ),
+    "members that a macro makes": (
+        "enum keys {\n  FIRST = 1,\n  KEYS(MOVE),\n  KEYS(DRAG),\n  LAST\n};",
+        ["keys", "keys.FIRST", "keys.LAST"],
+    ),
     "a function behind its parameters": ("int f(int a) NOEXCEPT;\nstruct A {\n  int g() LOCKED(mu) { return h(); }\n};", ["A", "A.g", "f"]),
     "a constructor": (
         "struct A {\n  INLINE A(int a) : a_(a) {}\n  INLINE ~A() {}\n  INLINE operator bool() const;\n  int a_;\n};",

@@ -131,6 +131,9 @@ class Declarations(Parts):
             return -1
         name = head.names[-1]
         makes = self._makes(name, head.scope)
+        if not makes and self._is_made_type(closed, head):  # `static LIST_HEAD(jobs, job) all_jobs;`
+            self.take(at, closed)
+            return closed + 1
         if head.is_one_word and not makes and name.first == name.own:
             return self._called(at, closed, head)
         if not makes and (self.has_attribute(head) or self._is_in_front(at, closed, head)):  # `T x GUARDED_BY(lock);`
@@ -156,6 +159,15 @@ class Declarations(Parts):
             return False
         begins = [at + 1, *(comma + 1 for comma in self.commas(at, closed)[:-1])]
         return any(self.texts[place][:1].isdigit() for place in begins)
+
+    def _is_made_type(self, closed: int, head: Head) -> bool:
+        """Whether a macro in brackets makes the type of the variable behind it."""
+        then = closed + 1
+        if head.is_typed or head.is_pointed or len(head.before) != 1 or not self.is_macro(head.before[0].own) or not self.names_at(then):
+            return False
+        is_alone = head.is_one_word
+        behind = self.texts[self.name(then).last + 1]
+        return behind in (b";", b"=", b"[") and not self.has_line_end(closed, then) and (not is_alone or head.scope.kind == "space")
 
     def _in_brackets(self, at: int, closed: int, head: Head) -> Name | None:
         """The name of a function that stands in brackets itself, so that no macro of that name is meant."""

@@ -20,6 +20,7 @@ from indexer.syntax.c_tokens import (
     WORD,
     Name,
     Tokens,
+    words,
 )
 
 END_OF_GROUP = re.compile(rb"[ \t]*#[ \t]*endif\b")
@@ -31,6 +32,9 @@ class BraceScope(NamedTuple):
 
     kind: str
     name: bytes = b""
+
+
+_SIGNS = words("< > <= >= == != + - * / % & | ^ && || << >>")
 
 
 class Parts(Tokens):
@@ -280,7 +284,10 @@ class Parts(Tokens):
         first = opened + 1
         takes_types = texts[opened - 1] == b"offsetof"  # the grammar's own
         for place in self.commas(opened, closed):
-            if texts[first] in (b"throw", b"return") and place > first + 1:
+            if closed > opened + 1 and (place == first or (place == first + 1 and texts[first] in _SIGNS)):
+                ends = (first, place) if texts[place] == b"," else (first - 1, place - 1)  # `NEXT(a, , b)`, `compare(a, b, <)`
+                self.take(*ends)
+            elif texts[first] in (b"throw", b"return") and place > first + 1:
                 self.take(first, first)
             elif scope.kind == "body" and not takes_types and texts[opened - 2] != b"<" and self._is_type(first, place):
                 self.give(first, place - 1, b"0")

@@ -131,6 +131,9 @@ class _Preparation(Declarations):
                     self.new(number)
                 elif text == b"if" and self.names_at(number + 1) and texts[number + 2] == b"(":  # `if MAYBE_CONSTEXPR (…)`
                     self.take(number + 1, number + 1)
+                elif scopes[-1][1].kind == "enum" and texts[number - 1] in (b"{", b",") and texts[number + 1] == b"(":
+                    closed = self.behind(number + 1) - 1  # `enum { KEYS(a), b }`
+                    self.take(number, closed + (texts[closed + 1] == b","))
                 elif scopes[-1][1].kind == "enum" and texts[number - 1] in (b"{", b",") and self.names_at(number + 1):
                     self.take(number + 1, self.behind(number + 2) - 1 if texts[number + 2] == b"(" else number + 1)
                 begins = False
