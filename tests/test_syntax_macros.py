@@ -52,6 +52,10 @@ CPP: dict[str, tuple[str, list[str]]] = {
         "int f(A a) {\n  if (compare(a, b, <)) return NEXT(a, , b);\n  return timed(a, >) + first(, c) + none();\n}",
         ["f"],
     ),
+    "texts that macros stand between": (
+        'const char *all = NAMED(1) " " NAMED(2) " " NAMED("x", "y");\n#define SIZE (7 /* at most */)\nint own;',
+        ["SIZE", "all", "own"],
+    ),
     "members that a macro makes": (
         "enum keys {\n  FIRST = 1,\n  KEYS(MOVE),\n  KEYS(DRAG),\n  LAST\n};",
         ["keys", "keys.FIRST", "keys.LAST"],

@@ -240,13 +240,16 @@ class Parts(Tokens):
     # ---- within expressions
 
     def joined(self, number: int) -> None:
-        """A macro behind a text is one (`"%" PRIu64`)."""
+        """A macro behind a text is one (`"%" PRIu64`, `"a" NAMED(b)`)."""
         then = number + 1
         while self.names_at(then) and self.starts[then] > self.ends[then - 1]:
             if not (self.is_macro(then) or self.texts[then].startswith((b"PRI", b"SCN"))) or self.texts[number - 1] == b"extern":
                 return
-            self.take(then, then)
-            then += 1
+            behind = self.behind(then + 1) if self.texts[then + 1] == b"(" else then + 1
+            if behind <= then:
+                return
+            self.take(then, behind - 1)
+            then = behind
 
     def new(self, number: int) -> None:
         """`new T*[n]` makes as many as `new T[n]`, and the grammar knows the second only; it knows no `new const T`."""

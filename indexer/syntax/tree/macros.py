@@ -58,6 +58,8 @@ _CALLS = words("emit Q_EMIT")
 _SECTIONS = words("slots Q_SLOTS")
 _ACCESS_MACROS = words("signals Q_SIGNALS")
 
+_WITHIN = re.compile(rb"/\*[^\n*]{0,200}\*/(?=[ \t]*[^\s/])")
+
 _MOST_BYTES = 4_000_000
 _MOST_LINE_BYTES = 2_000
 
@@ -116,6 +118,7 @@ class _Preparation(Declarations):
         for number in range(self.count):
             kind, text = kinds[number], texts[number]
             if kind == LINE:
+                self._comments(number)
                 continue
             if number in self.blank:
                 begins = begins or number in fresh
@@ -166,11 +169,20 @@ class _Preparation(Declarations):
                     if text == b"::" and texts[number + 1] == b"*":
                         self.pointer_to_member(number)
                     elif text == b"(":
-                        self.expressions(number, scopes[-1][1])
+                        closed = self.partner.get(number, -1)
+                        if closed > 0 and kinds[closed + 1] == TEXT and self.names_at(number - 1) and self.is_macro(number - 1):
+                            self.take(number - 1, closed)  # `NAMED(b) "a"`
+                        else:
+                            self.expressions(number, scopes[-1][1])
                     elif text in (b"->*", b".*"):
                         self.through_pointer(number)
             else:
                 begins = False
+
+    def _comments(self, number: int) -> None:
+        """Those within what a macro stands for: the grammar ends it there, and what follows is an error."""
+        for match in _WITHIN.finditer(self.texts[number][:_MOST_LINE_BYTES]):
+            self.instead.append((self.starts[number] + match.start(), b" " * len(match[0])))
 
     def _scope(self, number: int, around: BraceScope) -> BraceScope:
         place = number - 1
