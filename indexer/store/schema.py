@@ -41,6 +41,7 @@ CONTENT_VERSION: what the same source means; a change makes indexes want a rebui
    20  2026-11-28  names that are made of a word, computed keys, more operators of Python; classes without a name, properties that are
                     copied in loops or described, and names of events of JavaScript
                     Java: calls of `this(…)` and `super(…)`; members of the library that a type overrides, names by package
+                    C: attributes, types, members and arguments that macros make
                     PHP: properties without their sign; words that files of settings and commands say to shells, and beside namespaces
                     Python: what is raised and where it is caught, constant names that variables, defaults and tables hold; JavaScript: the
                     same, and computed keys
