@@ -197,7 +197,10 @@ class Certificate:
         Args:
             symbols: of the rows, which say by themselves what may be missing of their uses. holds: as of `of_workspace`.
         """
-        reasons = reading.stale(self._index, self.drift.paths, self._unsaved) + reading.coverage(self._index, methods, holds)
+        asked = [
+            method for method in methods if method != SUPERTYPES
+        ]  # without a base a row too many is there, which says so, and none too few
+        reasons = reading.stale(self._index, self.drift.paths, self._unsaved) + reading.coverage(self._index, asked, holds)
         if symbols:
             uses = self._uses(symbols, "callers", None)
             said = {reason.code for reason in reasons}
