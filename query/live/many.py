@@ -20,7 +20,7 @@ Place = tuple[str, int, int]
 """Absolute path, 0-based line and column."""
 
 _LOOK_S = 0.1
-_CANCEL = b"$/cancelRequest"
+_CANCEL = methods.CANCEL_REQUEST.encode()
 
 
 def asked_for(talk: Conversation, spec: ServerSpec, places: Sequence[Place], until: float, open_for: Callable[[str], None]) -> Definitions:
