@@ -176,7 +176,7 @@ def find(look: Look) -> list[Prerequisite]:
             Prerequisite(
                 language=JAVASCRIPT.name,
                 name="types",
-                detail=f"{len(names)} packages of types are not here that scripts count on: {', '.join(names[:_NAMED])}{more}",
+                detail=f"{_counted(names)} not here that scripts count on: {', '.join(names[:_NAMED])}{more}",
                 remedy=f"npm install --no-save {' '.join(names[:_NAMED])}{more}",
                 can_fetch=True,
             )
@@ -409,3 +409,7 @@ def _upwards(folder: str) -> Iterator[str]:
     while folder:
         folder = posixpath.dirname(folder)
         yield folder
+
+
+def _counted(types: Sequence[str]) -> str:
+    return "1 package of types is" if len(types) == 1 else f"{len(types)} packages of types are"

@@ -196,9 +196,10 @@ def unresolved(index: Index, uses: Uses, told: Collection[str], typed: Callable[
         return told_apart
     count = sum(found.values())
     if len(uses.symbols) == 1:
-        detail = f"{count} identifiers named {listed(quoted)} could not be resolved and may belong here"
+        detail = f"{count} identifier{'' if count == 1 else 's'} named {listed(quoted)} could not be resolved and may belong here"
     else:
-        detail = f"{count} identifiers could not be resolved and have a name of what was asked about"
+        could = " could not be resolved and has" if count == 1 else "s could not be resolved and have"
+        detail = f"{count} identifier{could} a name of what was asked about"
     detail += environment.hint(index, found)
     if typed is not None:
         detail += f"; list: lspidx query references {shlex.quote(typed())} --possible"
