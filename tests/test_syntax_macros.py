@@ -41,8 +41,9 @@ CPP: dict[str, tuple[str, list[str]]] = {
     ),
     "an attribute with numbers": (
         "static void printflike(2, 3)\nreply(T *c, const char *fmt, ...) { f(); }\nvoid printflike(1, 2) log(const char *fmt, ...);\n"
-        "T *alloc_size(1) take(int n);\nT aligned(8) give(void);",
-        ["give", "log", "reply", "take"],
+        "T *alloc_size(1) take(int n);\nT aligned(8) give(void);\n"
+        "PURE READS(1, 3) READS(2, 3)\nchar *join(char *a, const char *b, int n);\nPURE READS(1, 2)\nstruct s *find(int a, int b);",
+        ["find", "give", "join", "log", "reply", "take"],
     ),
     "a type that a macro makes": (
         "static RB_HEAD(tree, job) jobs = RB_INIT();\nstatic TAILQ_HEAD(, window) all;\nLIST_HEAD(list, job) some[2];\nMAKE(a)\nint own;",
@@ -78,7 +79,11 @@ CPP: dict[str, tuple[str, list[str]]] = {
     "a section": ("class A {\n public slots:\n  void f();\n signals:\n  void g();\n};", ["A", "A.f", "A.g"]),
     "a linkage": ('#ifdef __cplusplus\nextern "C" {\n#endif\nint f(void);\n#ifdef __cplusplus\n}\n#endif', ["f"]),
     "a macro that this file defines": ("#define api\nclass api A;\napi B make(int a);", ["A", "api", "make"]),
-    "a pointer to a function": ("typedef int (CALL *taker)(int a);\nvoid (A::*member)(int);", ["member", "taker"]),
+    "a pointer to a function": (
+        "typedef int (CALL *taker)(int a);\nvoid (A::*member)(int);\ntypedef API void (*giver)(int a);\n"
+        "typedef API READS(2, 3) void (*reader)(int a);",
+        ["giver", "member", "reader", "taker"],
+    ),
     "a call that begins a loop": ("void f() {\n  FOREACH(x, y) {\n    g();\n  }\n  foreach (T a, b)\n    h();\n}", ["f"]),
     "a test with texts": ('TEST_CASE("a", "[b]") {\n  f();\n}', ['TEST_CASE("a", "[b]")']),
     "attributes of system headers": (

@@ -120,6 +120,8 @@ class Declarations(Parts):
         closed = self.partner.get(at, -1)
         if head.before and not head.behind and self.texts[at - 1] == b"*" and self.texts[at + 1] == b"*":  # `T *(*name)(…)`
             self.surplus(head.before, [head.before[-1]], is_typed=head.is_typed)
+        elif head.is_typed and not head.behind and self.texts[at + 1] == b"*" and closed > 0 and self.texts[closed + 1] == b"(":
+            self.take_names(head.before)  # `typedef API void (*name)(…)`
         if (own := self._in_brackets(at, closed, head)) is not None:  # `API int (name)(…)`
             self.surplus(head.before, [own], is_typed=head.is_typed)
             self.take(at, at)
@@ -152,10 +154,14 @@ class Declarations(Parts):
 
     def _is_in_front(self, at: int, closed: int, head: Head) -> bool:
         """Whether it is an attribute before what is declared: `void printflike(2, 3) log(…)`. No parameter begins with a number."""
-        then = closed + 1
-        if not (head.is_typed or head.is_pointed or len(head.before) > 1) or not self.names_at(then):
+        then, name = closed + 1, head.names[-1]
+        if not (head.is_typed or head.is_pointed or len(head.before) > 1) or head.scope.kind not in ("space", "class"):
             return False
-        if self.texts[self.name(then).last + 1] != b"(" or head.scope.kind not in ("space", "class"):
+        if self.names_at(then):
+            behind = self.name(then).last + 1
+            if (self.is_macro(then) and not self.is_macro(name.own)) or not (self.texts[behind] in (b"(", b"*") or self.names_at(behind)):
+                return False
+        elif not self.is_one(then, TYPES | SPECIFIERS | CLASSES):
             return False
         begins = [at + 1, *(comma + 1 for comma in self.commas(at, closed)[:-1])]
         return any(self.texts[place][:1].isdigit() for place in begins)

@@ -180,8 +180,12 @@ class _Preparation(Declarations):
                 begins = False
 
     def _comments(self, number: int) -> None:
-        """Those within what a macro stands for: the grammar ends it there, and what follows is an error."""
-        for match in _WITHIN.finditer(self.texts[number][:_MOST_LINE_BYTES]):
+        """Those within what a macro of one line stands for: the grammar ends it there, and what follows is an error.
+
+        Of several lines it takes what follows for code, which is what fields and functions of a macro are found by.
+        """
+        line = self.texts[number][:_MOST_LINE_BYTES]
+        for match in _WITHIN.finditer(line) if b"\n" not in line else ():
             self.instead.append((self.starts[number] + match.start(), b" " * len(match[0])))
 
     def _scope(self, number: int, around: BraceScope) -> BraceScope:
