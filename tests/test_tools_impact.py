@@ -484,6 +484,20 @@ def test_tests_beyond_the_depth_are_told_of(tmp_path: Path):
         assert (whole.result.test_files, whole.completeness.status) == (["checks/test_it.py"], "complete")
 
 
+def test_what_a_module_runs_when_a_test_has_it_imported_is_reached(tmp_path: Path) -> None:
+    files = {
+        "mark.py": "def other():\n    return 2\n\n\ndef never():\n    return 3\n",
+        "views.py": "from mark import never, other\n\n\ndef page():\n    return never\n\n\nTITLE = other()\n",
+        "make.py": "def create():\n    import views\n",
+        "tests/test_a.py": "from make import create\n\n\ndef test_a():\n    create()\n",
+    }
+    root = write_tree(tmp_path / "work", files)
+    crawl_with_ty(root)
+    with open_index(root) as index:
+        listed = {row.symbol.name for row in call(index, "untested", {}).result.symbols}
+    assert listed == {"page", "never"}
+
+
 def test_tests_that_come_by_a_route_are_not_known(tmp_path: Path) -> None:
     """A handler that something registers is on the way: a test asks for its address, and names nothing of it."""
     files = {

@@ -20,15 +20,27 @@ class Testable(NamedTuple):
 # A name that is only imported, or only listed in a string, exercises nothing.
 _EXERCISES = "NOT has_role(o.roles, 'definition') AND o.roles & ~role('import', 'mention', 'path') <> 0"
 
-_FROM_TESTS = f"""
-    SELECT DISTINCT o.sym_id FROM occ o JOIN document d USING (doc_id) WHERE d.is_test AND o.sym_id IS NOT NULL AND {_EXERCISES}
-    UNION SELECT DISTINCT c.callee FROM call_in c JOIN document d USING (doc_id) WHERE d.is_test
+# What is imported runs: the module is reached, and with the next step what its own code calls and imports.
+_IMPORTED = """
+    SELECT DISTINCT m.sym_id FROM importing o JOIN symbol t ON t.sym_id = o.sym_id
+    JOIN symbol m ON m.doc_id = t.doc_id AND is_kind(m.kind, 'module') AND m.container_id IS NULL
+    JOIN document d ON d.doc_id = m.doc_id AND d.status <> 'external'
 """
 
-# One step: what the reached symbols call or refer to, what overrides a reached member (a call may end there), what a type runs without
-# being named (constructors, operators, conversions), and its bases.
+_FROM_TESTS = f"""
+    WITH importing AS (SELECT DISTINCT o.sym_id FROM occ o JOIN document d USING (doc_id) WHERE d.is_test AND has_role(o.roles, 'import'))
+    SELECT DISTINCT o.sym_id FROM occ o JOIN document d USING (doc_id) WHERE d.is_test AND o.sym_id IS NOT NULL AND {_EXERCISES}
+    UNION SELECT DISTINCT c.callee FROM call_in c JOIN document d USING (doc_id) WHERE d.is_test
+    UNION {_IMPORTED}
+"""
+
+# One step: what the reached symbols call or refer to, what they import, what overrides a reached member (a call may end there), what a
+# type runs without being named (constructors, operators, conversions), and its bases.
 _STEP = f"""
-    WITH new AS (SELECT unnest($ids::INTEGER[]) AS id)
+    WITH new AS (SELECT unnest($ids::INTEGER[]) AS id), importing AS (
+        SELECT DISTINCT o.sym_id FROM new JOIN symbol s ON s.sym_id = new.id
+        JOIN occ o ON o.doc_id = s.doc_id AND o.encl_id = s.sym_id WHERE has_role(o.roles, 'import')
+    )
     SELECT c.callee FROM new JOIN call_out c ON c.caller = new.id
     UNION SELECT o.sym_id FROM new JOIN symbol s ON s.sym_id = new.id JOIN occ o ON o.doc_id = s.doc_id AND o.encl_id = s.sym_id
           WHERE o.sym_id IS NOT NULL AND {_EXERCISES} AND NOT is_kind(s.kind, 'module')
@@ -38,6 +50,7 @@ _STEP = f"""
             AND (is_kind(m.kind, 'constructor') OR (m.name[:2] = '__' AND m.name[-2:] = '__')
                  OR m.name[:8] = 'operator' OR m.name[:1] = '~')
     UNION SELECT t.super_id FROM new JOIN type_edge t ON t.sub_id = new.id
+    UNION {_IMPORTED}
 """
 
 
