@@ -506,14 +506,23 @@ def test_tests_that_come_by_a_route_are_not_known(tmp_path: Path) -> None:
         "views.py": "from web import app\nfrom mail import send\n\n\n@app.route('/reset')\ndef reset():\n    send()\n",
         "web.py": "class App:\n    def __init__(self):\n        self.all = {}\n\n    def route(self, address):\n        def keep(view):\n"
         "            self.all[address] = view\n            return view\n\n        return keep\n\n\napp = App()\n",
-        "tests/test_mail.py": "import views\n\n\ndef test_reset(client):\n    client.post('/reset')\n",
+        "letters.py": "def drop(): ...\n",
+        "handlers.py": "from letters import drop\n\n\ndef change(request):\n    drop()\n",
+        "urls.py": "from somewhere import path\n\nimport handlers\n\npatterns = [path('change', handlers.change)]\n",
+        "tests/test_mail.py": "import views\n\n\ndef test_reset(client):\n    client.post('/reset')\n    client.post('/change')\n",
     }
     root = write_tree(tmp_path / "work", files)
     crawl_with_ty(root)
     with open_index(root) as index:
         told = call(index, "get_tests_for_file", {"file_path": "mail.py"}).completeness
         assert [(reason.code, reason.paths) for reason in told.reasons] == [("registered", ["views.py"])]
+        told = call(index, "get_tests_for_file", {"file_path": "letters.py"}).completeness
+        assert [(reason.code, reason.paths) for reason in told.reasons] == [("escapes", ["urls.py"])]
         assert call(index, "get_tests_for_file", {"file_path": "other.py"}).completeness.status == "complete"
+        for path, code in (("letters.py", ["escapes"]), ("mail.py", ["registered"]), ("other.py", [])):
+            told = call(index, "untested", {"path": path})
+            assert told.result.symbols, path
+            assert [reason.code for reason in told.completeness.reasons] == code, path
 
 
 def test_code_under_cfg_test_is_a_test_and_what_is_under_its_opposite_is_not(kit: Index):

@@ -197,9 +197,8 @@ class Certificate:
         Args:
             symbols: of the rows, which say by themselves what may be missing of their uses. holds: as of `of_workspace`.
         """
-        asked = [
-            method for method in methods if method != SUPERTYPES
-        ]  # without a base a row too many is there, which says so, and none too few
+        # where no server tells a base, a row too many is there, which says so itself, and none too few
+        asked = [method for method in methods if method != SUPERTYPES]
         reasons = reading.stale(self._index, self.drift.paths, self._unsaved) + reading.coverage(self._index, asked, holds)
         if symbols:
             uses = self._uses(symbols, "callers", None)
@@ -250,9 +249,18 @@ class Certificate:
         """What is not installed and makes answers about files of these languages doubtful that rest on types, as diagnostics do."""
         return environment.missing(self._index, languages)
 
-    def run_unnamed(self, ids: Collection[int]) -> list[Reason]:
-        """Of functions on the way to what was asked about: those that are called without being named, as a route's handler is."""
-        return registration.of_symbols(self._index, ids) if ids else []
+    def run_from_elsewhere(self, ids: Collection[int], *, leads: Callable[[set[int]], bool] = lambda _: True) -> list[Reason]:
+        """Of functions on the way to what was asked about: those that may be called where nothing names them, as a route's handler is.
+
+        Args:
+            leads: whether what was asked about may be reached from some of these functions.
+        """
+        reasons: list[Reason] = []
+        for condition in (registration, escapes):
+            found = condition.which(self._index, ids) if ids else set[int]()
+            if found and leads(found):
+                reasons += condition.of_symbols(self._index, found)
+        return reasons
 
     def uncertain(self, ids: Collection[int], methods: Sequence[str]) -> frozenset[int]:
         """Those of the symbols of which a use may stand in a file that was not read as it is, or not asked about."""

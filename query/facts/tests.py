@@ -81,9 +81,14 @@ def reached_by_tests(index: Index, depth: int) -> frozenset[int]:
 
 
 def _reached(index: Index, depth: int) -> frozenset[int]:
-    found = {row[0] for row in index.rows(_FROM_TESTS)} | _from_inline(index)
+    return reached_from(index, {row[0] for row in index.rows(_FROM_TESTS)} | _from_inline(index), depth - 1)
+
+
+def reached_from(index: Index, ids: Collection[int], steps: int) -> frozenset[int]:
+    """The symbols, and what is reached from them in so many steps."""
+    found = {*ids}
     front = found
-    for _ in range(depth - 1):
+    for _ in range(steps):
         front = {row[0] for row in index.rows(_STEP, {"ids": sorted(front)})} - found
         if not front:
             break

@@ -139,7 +139,7 @@ def TOOL(context: Context, ask: GetTestsForFile) -> Answer[TestsForFile]:
         *no_tests(index),
         *overrides_bound(index, symbols),
         *_beyond(index, symbols, uses, ask.depth, set(found), capped=capped),
-        *certificate.run_unnamed(on_the_way),
+        *certificate.run_from_elsewhere(on_the_way),
     ]
 
     def may_matter(other: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Annotated
 
 import msgspec
@@ -17,7 +17,7 @@ from query.facts.index import Index
 from query.facts.inline_tests import no_tests
 from query.facts.parameters import path_pattern, within
 from query.facts.symbols import kind_numbers, symbols_by_id
-from query.facts.tests import reached_by_tests, testable, unresolved_in_tests
+from query.facts.tests import Testable, reached_by_tests, reached_from, testable, unresolved_in_tests
 from query.surface.registry import tool
 
 # no constructors: their class stands for them
@@ -91,9 +91,23 @@ def TOOL(context: Context, ask: Untested) -> Answer[UntestedResult]:
         ),
         page_of(offset, len(shown), len(rows)),
         certificate.of_list(
-            list(known.values()), DEFINITION, [*missing, *_unresolved(index, [row.sym_id for row in rows])], holds=within(index, path)
+            list(known.values()),
+            DEFINITION,
+            [*missing, *_unresolved(index, [row.sym_id for row in rows]), *_unfollowed(context, reached, rows, ask.depth)],
+            holds=within(index, path),
         ),
     )
+
+
+def _unfollowed(context: Context, reached: Collection[int], rows: Sequence[Testable], depth: int) -> list[Reason]:
+    """Functions that no test reaches by name, and that may be run where nothing names them, if what is listed may be reached from them."""
+    index, asked = context.index, {row.sym_id for row in rows}
+
+    def leads(found: Collection[int]) -> bool:
+        return not asked.isdisjoint(reached_from(index, found, depth - 1))
+
+    unreached = {row.sym_id for row in testable(index, kind_numbers(_KINDS), "")} - {*reached}
+    return context.certificate.run_from_elsewhere(unreached, leads=leads) if rows else []
 
 
 def _unresolved(index: Index, ids: Sequence[int]) -> list[Reason]:

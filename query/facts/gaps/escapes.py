@@ -24,6 +24,11 @@ def reasons(index: Index, uses: Uses) -> list[Reason]:
     return of_symbols(index, uses.ids) if uses.question == "callers" else []
 
 
+def which(index: Index, ids: Collection[int]) -> set[int]:
+    """Those of the symbols that are used as values, where it is not followed who calls them."""
+    return {use.of for use in value_uses(index, ids)}
+
+
 def of_symbols(index: Index, ids: Collection[int]) -> list[Reason]:
     """One reason for all of these symbols that are used as values."""
     found = value_uses(index, ids)

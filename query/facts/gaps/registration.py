@@ -38,6 +38,11 @@ def of_symbols(index: Index, ids: Collection[int]) -> list[Reason]:
     return [of_paths(CODE, words, sorted({item.path for item in found}), len(found))]
 
 
+def which(index: Index, ids: Collection[int]) -> set[int]:
+    """Those of the symbols that something calls without naming them."""
+    return {*_but_by_runners(index, registered(index, ids))}
+
+
 def _but_by_runners(index: Index, found: Mapping[int, Registered]) -> dict[int, Registered]:
     """Without what a test runner calls or hands over: tests, what prepares them, and fixtures, whose uses are parameters."""
     known = scopes(index, found)
