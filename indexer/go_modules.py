@@ -261,24 +261,23 @@ class _Cache:
     def __init__(self, folders: Sequence[Path], version: str) -> None:
         self._folders = folders
         self._version = version
-        self._known: dict[Version, Path | None] = {}
+        self._known: dict[Version, Manifest | None] = {}
 
     def has_manifest(self, item: Version) -> bool:
-        return self._file(item) is not None
+        return self._read(item) is not None
 
     def manifest(self, item: Version) -> Manifest:
-        file = self._file(item)
-        return read(file) if file is not None else Manifest()
+        return self._read(item) or Manifest()
 
     def has_sources(self, item: Version) -> bool:
         return any(os.path.isdir(folder / f"{_escaped(item.path)}@{_escaped(item.version)}") for folder in self._folders)
 
-    def _file(self, item: Version) -> Path | None:
+    def _read(self, item: Version) -> Manifest | None:
         if item not in self._known:
             place = f"cache/download/{_escaped(item.path)}/@v/{_escaped(item.version)}.mod"
             file = next((folder / place for folder in self._folders if os.path.isfile(folder / place)), None)
-            is_usable = file is not None and not (self._version and is_later(read(file).go, self._version))
-            self._known[item] = file if is_usable else None
+            said = read(file) if file is not None else None
+            self._known[item] = None if said is not None and is_later(said.go, self._version) else said
         return self._known[item]
 
 

@@ -100,5 +100,7 @@ def overlay(texts: Mapping[Path, str], folder: Path) -> tuple[dict[str, str], di
 def flag(file: Path) -> str:
     """The word of GOFLAGS that names an overlay; empty for a path that it cannot hold."""
     word = f"-overlay={file}"
-    quote = next((sign for sign in "'\"" if sign not in word), "") if re.search(r"[\s'\"]", word) else None
-    return word if quote is None else f"{quote}{word}{quote}" if quote else ""
+    if not re.search(r"[\s'\"]", word):
+        return word
+    quote = next((sign for sign in "'\"" if sign not in word), "")
+    return f"{quote}{word}{quote}" if quote else ""

@@ -254,10 +254,21 @@ def difference(
 
 def _bound_otherwise(old: Bindings, new: Bindings) -> set[str]:
     """Names of bindings that only one of the two has; of what is not known which symbol it is, the file counts alone."""
-    known = {(name, paths) for name, meant in old ^ new if all(key for _, key in meant) for paths in [tuple(path for path, _ in meant)]}
-    bare_old, bare_new = ({(name, tuple(path for path, _ in meant)) for name, meant in each} for each in (old, new))
-    unsure = {(name, tuple(path for path, _ in meant)) for each in (old, new) for name, meant in each if not all(key for _, key in meant)}
-    return {name for name, _ in bare_old ^ bare_new} | {name for name, paths in known if (name, paths) not in unsure}
+    before, after = _by_files(old), _by_files(new)
+    found = {name for name, _ in before.keys() ^ after.keys()}
+    for name, files in before.keys() & after.keys():
+        meant = before[name, files], after[name, files]
+        if meant[0] != meant[1] and not any(0 in keys for side in meant for keys in side):
+            found.add(name)
+    return found
+
+
+def _by_files(bindings: Bindings) -> dict[tuple[str, tuple[str, ...]], set[tuple[int, ...]]]:
+    """By name and files the keys of what is meant in them: of a name that several classes import, one for each."""
+    found: dict[tuple[str, tuple[str, ...]], set[tuple[int, ...]]] = {}
+    for name, meant in bindings:
+        found.setdefault((name, tuple(path for path, _ in meant)), set()).add(tuple(key for _, key in meant))
+    return found
 
 
 def _is_equal(before: Shape, after: Shape, is_same_text: bool) -> bool:
