@@ -32,8 +32,8 @@ $(STAMP): pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
 	@$(BIN)/python -m pip install --quiet --target .venv/.uv $(UV) || echo "uv cannot be had: pip installs, in some minutes"
-	@test -x .venv/.uv/bin/uv && .venv/.uv/bin/uv pip install --quiet --compile-bytecode --python $(BIN)/python --editable . --group dev \
-		|| $(BIN)/python -m pip install --quiet --editable . --group dev
+	@test -x .venv/.uv/bin/uv && .venv/.uv/bin/uv pip install --quiet --compile-bytecode --python $(BIN)/python --editable '.[all]' --group dev \
+		|| $(BIN)/python -m pip install --quiet --editable '.[all]' --group dev
 	@touch $(STAMP)
 
 setup: $(STAMP) ## make .venv with lspidx, its pinned servers and the tools for developers

@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import threading
 import urllib.parse
 import zipfile
@@ -19,9 +20,27 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from toolchains import requires
 
 ROOT = Path(__file__).parent.parent
 CI = ROOT / "ci"
+BIN = Path(sys.executable).parent
+_ACTIONLINT = "github.com/rhysd/actionlint/cmd/actionlint@v1.7.12"
+
+
+def ends_well(*command: str | Path, cwd: Path = ROOT, env: dict[str, str] | None = None) -> str:
+    """What a command printed that has to end with 0."""
+    done = subprocess.run([*map(str, command)], cwd=cwd, env=env, capture_output=True, encoding="utf-8", check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def actionlint(*workflows: Path) -> None:
+    """Holds workflows against GitHub's rules, and their scripts against shellcheck's."""
+    requires("go")
+    env = {**os.environ, "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}
+    assert shutil.which("shellcheck", path=env["PATH"])
+    ends_well("go", "run", _ACTIONLINT, *workflows, env=env)
 
 
 def load(path: Path) -> dict[str, Any]:

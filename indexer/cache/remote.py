@@ -24,6 +24,7 @@ from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 from indexer.errors import CacheRefused, CacheUnreachable, LspidxError, UsageError, writes
+from indexer.extras import needed_for
 
 CONNECT_S = 20
 SILENCE_S = 60
@@ -108,10 +109,8 @@ class Remote:
     def _connect(self) -> Any:
         import fsspec
 
-        try:
+        with needed_for(f"'{self.shown}'", "remote"):
             kind = fsspec.get_filesystem_class(self.protocol)
-        except ImportError as error:
-            raise UsageError(f"'{self.shown}' needs a library that is not installed; to get it: pip install 'lspidx[remote]'") from error
         if self.protocol == "file":
             return kind(auto_mkdir=True, skip_instance_cache=True)
         import aiohttp

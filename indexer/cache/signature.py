@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from indexer.errors import CacheRefused, UsageError
+from indexer.extras import needed_for
 
 NAMESPACE = b"lspidx-cache"
 """A signature that the same key made for something else (a commit, a letter) is none of an artifact."""
@@ -34,9 +35,10 @@ def sign(manifest: bytes, key: Path) -> bytes:
     Raises:
         UsageError: there is no such key in that file.
     """
-    from cryptography.exceptions import UnsupportedAlgorithm
-    from cryptography.hazmat.primitives import serialization
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    with needed_for("signing an artifact", "remote"):
+        from cryptography.exceptions import UnsupportedAlgorithm
+        from cryptography.hazmat.primitives import serialization
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
     try:
         raw = key.read_bytes()
@@ -65,9 +67,10 @@ def trusted(entries: Sequence[str], root: Path) -> list[str]:
     """
     if not entries:
         return []
-    from cryptography.exceptions import UnsupportedAlgorithm
-    from cryptography.hazmat.primitives import serialization
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+    with needed_for("checking an artifact's signature", "remote"):
+        from cryptography.exceptions import UnsupportedAlgorithm
+        from cryptography.hazmat.primitives import serialization
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
     keys: list[str] = []
     for entry in entries:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, cast
 import click
 
 from indexer.errors import UsageError
+from indexer.extras import needed_for
 from indexer.quoting import one_line
 from query.cli.terminal import echo, leave
 from query.cli.trust_option import trust_option
@@ -188,7 +189,8 @@ def _stdio(options: Options) -> None:
 
 
 def _http(options: Options, address: str, token_file: str | None, hosts: tuple[str, ...]) -> None:
-    from query.mcp import http, sdk
+    with needed_for("MCP over HTTP", "mcp"):
+        from query.mcp import http, sdk
     from query.mcp.server import Surface
 
     host, port = _address(address)

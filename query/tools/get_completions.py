@@ -185,13 +185,13 @@ def _without(at: Spot, rest: str) -> str:
 def _ranked(items: Any, wanted: str, typed: str) -> list[_Candidate]:
     """With a filter the likest first; without, those that begin as what is typed; then as the server sorts."""
     if wanted:
-        from rapidfuzz.distance import JaroWinkler
+        from jellyfish import jaro_winkler_similarity
 
         lower = wanted.lower()
         found: list[_Candidate] = []
         for raw, item in items:
             name = _name(item).lower()
-            similarity = JaroWinkler.similarity(lower, name)
+            similarity = jaro_winkler_similarity(lower, name)
             if lower in name or similarity >= _NEAR:
                 found.append(_Candidate(raw, item, similarity))
         return sorted(found, key=lambda it: (-it.similarity, it.item.sort_text or it.item.label))
