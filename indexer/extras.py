@@ -5,14 +5,14 @@ from __future__ import annotations
 import contextlib
 import itertools
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 
 from indexer.errors import UsageError
 
 
 @contextlib.contextmanager
-def needed_for(what: str, extra: str) -> Iterator[None]:
+def needed_for(what: str, extra: str) -> Generator[None]:
     """Imports of libraries that `lspidx[extra]` brings.
 
     Args:
