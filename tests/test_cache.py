@@ -162,6 +162,15 @@ def test_an_export_replaces_an_older_one_and_nothing_else(shop_root: Path, mixed
     assert contents(taken) == {"letter.txt": b"dear\n"}
 
 
+def test_an_export_says_which_files_are_not_as_its_index_has_them(mixed_root: Path, tmp_path: Path) -> None:
+    root = tmp_path / "work"
+    shutil.copytree(mixed_root, root, symlinks=True)
+    assert "differ" not in lspidx("cache", "export", str(tmp_path / "before"), cwd=root).stdout
+    write_tree(root, {"tool.py": "changed = 1\n", "new.py": "new = 1\n"})
+    done = lspidx("cache", "export", str(tmp_path / "after"), cwd=root)
+    assert "; of files here, 2 differ from it: lspidx index, then export again" in done.stdout, done.stdout
+
+
 def test_what_nobody_could_import_is_not_exported(tmp_path: Path) -> None:
     root = write_tree(tmp_path / "odd", {"c:odd.py": "x = 1\n"})
     crawl_with_ty(root)

@@ -429,7 +429,7 @@ def test_sql_prints_a_table_or_json(shop_root: Path):
     statement = "SELECT name, kind, start_line FROM symbols WHERE name = 'middle'"
     done = lspidx("sql", statement, cwd=shop_root)
     assert done.stdout.splitlines()[0].split() == ["name", "kind", "start_line"]
-    assert done.stdout.splitlines()[-1] == "(1 rows)"
+    assert done.stdout.splitlines()[-1] == "(1 row; lines and columns count from 0)"
     [row] = json_of(lspidx("sql", statement + ";", "--json", cwd=shop_root))
     assert (row["name"], row["kind"]) == ("middle", "function")
     assert json_of(lspidx("sql", "SELECT 'nan'::DOUBLE AS a, [1, 2] AS b, DATE '2020-01-02' AS c", "--json", cwd=shop_root)) == [

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from indexer.errors import UsageError
 from indexer.quoting import one_line
+from query.answers.style import count
 
 if TYPE_CHECKING:
     from query.facts.index import Index
@@ -15,6 +16,7 @@ EXAMPLE = "SELECT kind, count(*) FROM symbols GROUP BY kind"
 """A statement on the views, for the help of `lspidx sql`."""
 
 _MAX_CELL = 80
+_COUNTED = {f"{part}{what}" for part in ("", "start_", "end_", "sel_", "target_") for what in ("line", "col")}
 
 
 def run(index: Index, statement: str) -> tuple[list[str], list[tuple[Any, ...]]]:
@@ -60,7 +62,8 @@ def table(names: list[str], rows: list[tuple[Any, ...]]) -> str:
     widths = [max([len(name), *(len(row[i]) for row in cells)]) for i, name in enumerate(names)]
     lines = ["  ".join(name.ljust(width) for name, width in zip(names, widths, strict=True)).rstrip()]
     lines += ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells]
-    return "\n".join([*lines, f"({len(rows)} rows)"])
+    counted = "; lines and columns count from 0" if _COUNTED.intersection(names) else ""
+    return "\n".join([*lines, f"({count(len(rows), 'row')}{counted})"])
 
 
 def _cell(value: Any) -> str:

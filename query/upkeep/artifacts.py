@@ -14,6 +14,7 @@ import msgspec
 from indexer.errors import UsageError
 from query.answers.style import count, printable
 from query.facts.documents import number_of_documents
+from query.facts.freshness import drift
 from query.facts.index import Index
 
 if TYPE_CHECKING:
@@ -26,7 +27,9 @@ _LISTED = 20
 
 
 class Exported(msgspec.Struct, kw_only=True):
-    """What was written, or would be where not `applied`: sizes are not known then. `documents`: source files whose facts are in it."""
+    """What was written, or would be where not `applied`: sizes are not known then. `documents`: source files whose facts are in it.
+    `differing`: files here that are not as the index describes them, and so neither as the artifact does.
+    """
 
     path: str
     bytes: int
@@ -35,6 +38,7 @@ class Exported(msgspec.Struct, kw_only=True):
     commit: str
     signed: bool = False
     applied: bool = True
+    differing: int = 0
 
 
 class Exchanged(msgspec.Struct, kw_only=True, omit_defaults=True):
@@ -92,6 +96,7 @@ def export_index(index: Index, destination: Path, profile: Profile | None = None
     from indexer.cache.pack import pack
 
     destination = _place(destination)
+    differing = len(drift(index).paths)
     as_folder = destination.suffix != ".tar"
     made = pack(index.home, index.rows, destination, profile=profile or ("git" if as_folder else "small"), key=key)
     return Exported(
@@ -101,6 +106,7 @@ def export_index(index: Index, destination: Path, profile: Profile | None = None
         chunks=made.chunks,
         commit=index.meta.get("commit", ""),
         signed=key is not None,
+        differing=differing,
     )
 
 
@@ -324,7 +330,9 @@ def _sentence(found: Exported | Exchanged | Pushed | Pulled | Collected) -> str:
         commit = f" at commit {found.commit[:10]}" if found.commit else ""
         if not found.applied:
             return f"not written; to write it: --apply: {found.path}: {count(found.documents, 'file')}{commit}"
-        return f"wrote {found.path}: {count(found.documents, 'file')}{commit}, {found.bytes / 1e6:.1f} MB in {count(found.chunks, 'chunk')}"
+        old = f"; of files here, {found.differing} differ from it: lspidx index, then export again" if found.differing else ""
+        size = f"{found.bytes / 1e6:.1f} MB in {count(found.chunks, 'chunk')}"
+        return f"wrote {found.path}: {count(found.documents, 'file')}{commit}, {size}{old}"
     commit = f" of commit {found.commit[:10]}" if found.commit else ""
     text = f"{found.path}: facts{commit}; {found.same} of {count(found.documents, 'file')} are here as described"
     rest = [

@@ -170,3 +170,13 @@ def not_in_build(reason: str) -> str:
 def _quoted(words: Sequence[str]) -> str:
     shown = ", ".join(f"'{word}'" for word in words[:3])
     return f"the word{'s' if len(words) > 1 else ''} {shown}{', …' if len(words) > 3 else ''}"
+
+
+def other_servers(index: Index, language: str) -> str:
+    """Which other servers could be asked about files of a language, as the end of a sentence."""
+    from indexer.servers.registry import load_table  # 10 ms, where few answers need it
+
+    used = {row[0] for row in index.rows("SELECT name FROM server WHERE language = ?", [language])}
+    known = load_table().language.get(language)
+    others = [name for name in known.servers if name not in used] if known is not None else []
+    return f"; other servers, by lspidx index --server NAME: {', '.join(others)}" if others else f"; no other server of {language} is known"

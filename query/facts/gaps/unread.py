@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections import defaultdict
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from indexer import unread
 from indexer.languages import record_of
@@ -63,23 +63,30 @@ def reasons(index: Index, uses: Uses) -> list[Reason]:
         return []
     naming: dict[tuple[str, str], set[str]] = defaultdict(set)
     for symbol in with_types(index, uses):
-        if symbol.is_local or not symbol.record.name.isidentifier():
-            continue
-        read_as = spellings.read_by_templates(index, symbol)
-        shortest = spellings.shortest_name(symbol)
-        for path, what in _naming(index, symbol, uses.drift, shown=uses.question == "references", family=uses.family).items():
-            if (
-                uses.scope.is_asked(path)
-                if what == "linked" or format_of(path)
-                else uses.could_refer(path) or spellings.is_of_object(symbol)
-            ):
-                naming[what, shortest].add(path)
-            elif read_as and uses.scope.is_asked(path) and uses.scope.holds(path, [read_as]):
-                naming[what, read_as].add(path)
+        if not symbol.is_local and symbol.record.name.isidentifier():
+            for what, name, path in _counting(index, symbol, uses):
+                naming[what, name].add(path)
     for (what, name), paths in naming.items():
         if what == "macros":  # of parts that the build leaves out it is said why
             paths.difference_update([path for (path,) in index.rows(_LEFT_OUT, [name])])
     return [_reason(what, name, sorted(paths)) for (what, name), paths in sorted(naming.items()) if paths]
+
+
+def _counting(index: Index, symbol: Symbol, uses: Uses) -> Iterator[tuple[str, str, str]]:
+    """Of each file that names the symbol and may mean it: the key of the sentence about it, the name there, its path."""
+    shortest, in_templates = spellings.shortest_name(symbol), spellings.read_by_templates(index, symbol)
+    for path, what in _naming(index, symbol, uses.drift, shown=uses.question == "references", family=uses.family).items():
+        if _may_mean(symbol, uses, path, what):
+            yield what, shortest, path
+        elif in_templates and uses.scope.is_asked(path) and uses.scope.holds(path, [in_templates]):
+            yield what, in_templates, path
+
+
+def _may_mean(symbol: Symbol, uses: Uses, path: str, what: str) -> bool:
+    """What is told to a linker, and what a manifest names, needs no import; elsewhere the file has to be able to refer to the symbol."""
+    if what == "linked" or format_of(path):
+        return uses.scope.is_asked(path)
+    return uses.could_refer(path) or spellings.is_of_object(symbol)
 
 
 _LEFT_OUT = """
