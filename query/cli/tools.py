@@ -12,7 +12,7 @@ import click
 from indexer.encoding import open_plain
 from indexer.errors import LspidxError, UsageError
 from indexer.quoting import one_line
-from query.cli.terminal import echo, leave
+from query.cli.terminal import echo, leave, show
 
 if TYPE_CHECKING:
     from query.answers.envelope import Answer
@@ -59,6 +59,7 @@ class Tools(click.Group):
 
 
 def _tool_command(name: str) -> click.Command:
+    from query.cli import lists
     from query.surface.registry import CURSOR, load
 
     tool, preset = load(name)
@@ -81,6 +82,8 @@ def _tool_command(name: str) -> click.Command:
         click.Option(["--strict"], is_flag=True, help="Exit with 1 when the answer is not complete."),
         click.Option(["--max-chars"], type=click.IntRange(0), help="Longer answers go to a file; default 100000, 0: no limit."),
     ]
+    if lists.is_list(tool):
+        params += lists.options()
     if tool.continues and not tool.pages:
         params.append(click.Option(["--cursor"], help=CURSOR))
     if tool.needs_index:
@@ -206,15 +209,18 @@ def _symbol_names(ctx: click.Context, param: click.Parameter, incomplete: str) -
 
 
 def _ask(name: str, values: dict[str, Any]) -> NoReturn:
+    from query.cli.lists import shape_of
     from query.skills.kept import KeptPhases
     from query.surface.service import Service
 
     as_json, compact, strict, max_chars = (values.pop(option) for option in ("as_json", "compact", "strict", "max_chars"))
     fresh, begins = values.pop("fresh", False), not values.pop("no_auto_index", True)
+    shape = shape_of(values, as_json=as_json)
     arguments = {key: _plain(value) for key, value in values.items() if value is not None and value != ()}
     from query.surface.budget import to_json
 
-    whole = as_json and not sys.stdout.isatty() and not {"limit", "cursor"} & arguments.keys() and not _is_budgeted(name)
+    whole = (as_json and not sys.stdout.isatty()) or shape.is_files
+    whole = whole and not {"limit", "cursor"} & arguments.keys() and not _is_budgeted(name)
     if whole:  # whoever reads it, a program, gets all rows
         arguments |= _most(name)
         max_chars = max_chars or 0
@@ -222,12 +228,13 @@ def _ask(name: str, values: dict[str, Any]) -> NoReturn:
         written = to_json
     else:
         from query.answers.style import Style
-        from query.surface.render import to_text
+        from query.surface.render import summary, to_text
 
         style = Style(compact=compact)
 
         def written(answer: Answer[Any]) -> str:
-            return to_text(answer, style)
+            shaped = shape.text(answer, style, service.index_if_any)
+            return to_text(answer, style) if shaped is None else shaped
 
     first = None
     if begins and _is_attended():
@@ -237,11 +244,14 @@ def _ask(name: str, values: dict[str, Any]) -> NoReturn:
     service = Service(Path.cwd(), max_chars=max_chars, phases=KeptPhases(Path.cwd()), first=first)
     try:
         answer = service.ask(name, arguments, fresh=fresh, measure=written, strict=strict)
-        if whole and answer.next_cursor and not max_chars:
+        if as_json and whole and answer.next_cursor and not max_chars:
             raise UsageError(
                 f"there are more rows than {name} tells at once; ask for pages: --limit, and --cursor with next_cursor of each"
             )
-        echo(written(answer))
+        index = service.index_if_any()
+        show(written(answer), index.root if index is not None else Path.cwd())
+        if shape.is_short and not as_json:
+            echo(summary(answer), err=True)
     finally:
         service.close()  # servers that were started here end here, also where the question is interrupted
     leave(_EXIT_INCOMPLETE if strict and answer.completeness.status != "complete" else 0)

@@ -34,6 +34,12 @@ def to_text(answer: Answer[Any], style: Style | None = None) -> str:
     return "\n".join([*body, summary, *notes] if tool.own_words else [*fenced([*body, *notes]), summary])
 
 
+def summary(answer: Answer[Any], style: Style | None = None) -> str:
+    """The last lines of the text alone: how many, how complete, from where, and why it may lack something."""
+    tool, _ = load(answer.tool)
+    return "\n".join(styled_line(line) for line in _footer(answer, style or Style(), tool))
+
+
 def error_text(error: LspidxError) -> str:
     """The message, and the candidates of an ambiguous name, each of which can be sent back as it stands.
 

@@ -1,0 +1,152 @@
+"""Lists as other tools print theirs: a number, the files alone, each place with the lines around it; links and a pager at a terminal."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple, get_origin
+
+import click
+import msgspec
+
+from indexer.errors import UsageError
+from query.answers.style import Style, printable
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from query.answers.envelope import Answer
+    from query.facts.index import Index
+    from query.facts.sources import Sources
+    from query.surface.registry import Tool
+
+MOST_CONTEXT = 1_000
+_LINK = re.compile(r"(\x1b\[36m)([^\x1b\n]+?):(\d+)((?::\d+)?)(\x1b\[0m)")
+"""A place as `Style.place` prints it."""
+
+
+class At(NamedTuple):
+    """A place of an answer; `line` is 1-based."""
+
+    path: str
+    line: int
+
+
+def is_list(tool: Tool) -> bool:
+    """Whether a tool's answer is a list, so that it can be counted."""
+    return get_origin(tool.result) is list
+
+
+def options() -> list[click.Parameter]:
+    return [
+        click.Option(["-c", "--count", "_count"], is_flag=True, help="How many there are; the line on completeness goes to stderr."),
+        click.Option(["-l", "--files", "_files"], is_flag=True, help="The files that they stand in, each once; likewise."),
+        click.Option(["-C", "--context", "_context"], type=click.IntRange(0, MOST_CONTEXT), help="So many lines around each place."),
+    ]
+
+
+def shape_of(values: dict[str, Any], *, as_json: bool) -> Shape:
+    """What the options say, which are taken out of `values`.
+
+    Raises:
+        UsageError: more than one of them, or one beside --json.
+    """
+    shape = Shape(values.pop("_count", False), values.pop("_files", False), values.pop("_context", None))
+    if as_json + shape.is_count + shape.is_files + (shape.context is not None) > 1:
+        raise UsageError("--count, --files, --context and --json exclude each other; --json has all rows with their places")
+    return shape
+
+
+class Shape(NamedTuple):
+    """How a list is printed; as its tool does where nothing is said."""
+
+    is_count: bool = False
+    is_files: bool = False
+    context: int | None = None
+
+    @property
+    def is_short(self) -> bool:
+        """Whether stdout has what a program counts or goes on with, and nothing else."""
+        return self.is_count or self.is_files
+
+    def text(self, answer: Answer[Any], style: Style, index_if_any: Callable[[], Index | None]) -> str | None:
+        """The answer in this shape; None where it is as the tool has it."""
+        if self.is_count:
+            return str(answer.total)
+        if self.is_files:
+            return "\n".join(files(answer.result))
+        if self.context is None or (index := index_if_any()) is None:
+            return None
+        from query.facts.sources import Sources
+        from query.surface.render import summary
+
+        return "\n".join([*in_context(answer.result, self.context, Sources(index), style), "", summary(answer, style)])
+
+
+def places(result: Any) -> list[At]:
+    """Every place that the rows of an answer name, in their order: of a caller its call sites, of a symbol without such its own."""
+    return [place for row in msgspec.to_builtins(result) for place in _within(row)]
+
+
+def _within(value: Any) -> list[At]:
+    if isinstance(value, list):
+        return [place for item in value for place in _within(item)]
+    if not isinstance(value, dict):
+        return []
+    if sites := _within(value.get("sites")):
+        return sites
+    if isinstance(path := value.get("path"), str) and isinstance(line := value.get("line"), int):
+        return [At(path, line)]
+    return [place for item in value.values() for place in _within(item)]
+
+
+def files(result: Any) -> list[str]:
+    return list(dict.fromkeys(place.path for place in places(result)))
+
+
+def in_context(result: Any, around: int, sources: Sources, style: Style) -> Iterator[str]:
+    """The lines around each place as grep prints them: `path:line:` of a place, `path-line-` beside it, `--` where lines are left out.
+
+    A file that has changed since it was indexed is named without lines.
+    """
+    by_file: dict[str, set[int]] = {}
+    for place in places(result):
+        by_file.setdefault(place.path, set()).add(place.line - 1)
+    last: tuple[str, int] | None = None
+    for path, meant in by_file.items():
+        text = sources.lines(path)
+        if text is None:
+            yield from (f"{style.place(path, line + 1)}: {style.dim('the file is not as it was indexed')}" for line in sorted(meant))
+            last = None
+            continue
+        total = len(text) - (not text[-1])  # behind the last line end there is no line
+        near = {line + step for line in meant for step in range(-around, around + 1)}
+        for line in sorted(line for line in near if 0 <= line < total):
+            if last is not None and last != (path, line - 1):
+                yield style.dim("--")
+            last = path, line
+            shown = printable(text[line].decode("utf-8", "replace").rstrip("\r"))
+            yield f"{style.place(path, line + 1)}:{shown}" if line in meant else f"{style.dim(f'{path}-{line + 1}-')}{shown}"
+
+
+# ---- at a terminal
+
+
+def is_attended() -> bool:
+    """Whether a person reads and answers: both ends are a terminal that knows more than lines."""
+    return sys.stdout.isatty() and sys.stdin.isatty() and os.environ.get("TERM", "dumb") != "dumb"
+
+
+def linked(text: str, root: Path) -> str:
+    """The text with each place that is a file of the workspace as a link to it, as terminals know them (OSC 8)."""
+
+    def link(found: re.Match[str]) -> str:
+        start, path, line, col, end = found.groups()
+        target = root / path
+        if not target.is_file():
+            return found[0]
+        return f"\x1b]8;;{target.as_uri()}#{line}\x1b\\{start}{path}:{line}{col}{end}\x1b]8;;\x1b\\"
+
+    return _LINK.sub(link, text)
