@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +39,7 @@ from query.live.servers import servers_of
 from query.skills.session import Phases
 from query.surface.budget import Measure, bounded, kept, to_json
 from query.surface.registry import Tool, call, load
+from query.upkeep.ahead import Ahead
 from query.upkeep.keeping import LONGEST_WAIT_S, MOST_FILES, Keeper
 from query.upkeep.recrawl import Stay, recrawl
 
@@ -89,6 +91,8 @@ class Service:
         self._watch: Watch | None = None
         self._keeper = Keeper(self.refresh, patience_s) if keeps_fresh else None
         self._stay = Stay() if keeps_fresh else None
+        self._ahead = Ahead(self._stirs, self._differing, self._keep_ahead, self._pause_s) if keeps_fresh else None
+        self._seen = -1
         self._first = first
         self._refreshing = threading.Lock()
         self._lock = threading.Lock()
@@ -338,10 +342,41 @@ class Service:
             self._questions += 1
             if self._questions >= _OFTEN:
                 self._watch = self._watch or Watch()
-                watch_with(index, self._watch)
+                if watch_with(index, self._watch) and self._ahead is not None:
+                    self._ahead.asked()
+
+    # ---- before anybody asks: called by the thread of `Ahead`
+
+    def _stirs(self, most_s: float) -> bool:
+        watch = self._watch
+        return watch.stirs(self._seen, most_s) if watch is not None else bool(time.sleep(most_s))
+
+    def _differing(self) -> Sequence[str]:
+        """What a question would find changed now; nothing where the index is not one that questions bring up to date."""
+        watch, index = self._watch, self._index_if_any(damaged=True)
+        if watch is None:
+            return ()
+        self._seen = watch.moment()  # what changes from here on stirs again, though this look may have seen it
+        if index is None or index.foreign or index.meta.get("partial") or not watch_with(index, watch):
+            return ()
+        tree = drift(index)
+        return tree.paths if tree.checked else ()
+
+    def _keep_ahead(self, paths: Sequence[str]) -> None:
+        assert self._keeper is not None
+        if self._keeper.bring(paths):
+            self._seen = -1  # of what changed meanwhile an event may have been taken already, and it may be in the new index or not
+
+    def _pause_s(self) -> float:
+        from indexer.config import load_config
+
+        index = self._index_if_any(damaged=True)
+        return load_config(index.root, session=self._session()).refresh_pause_s if index is not None else 0.0
 
     def close(self) -> None:
         """Ends the servers that were started for this service, and the refresh that is under way."""
+        if self._ahead is not None:
+            self._ahead.close()
         if self._keeper is not None:
             self._keeper.close()
         if self._stay is not None:
