@@ -71,7 +71,7 @@ def names_of(name: str) -> tuple[str, ...]:
 
 
 def _is_found(pattern: str, content: bytes) -> bool:
-    """Whether a regex finds something. Most files have none of the texts that it cannot do without, which is seen in a tenth of its time."""
+    """Whether a regex finds something. Most files have none of the texts that it cannot do without, which is seen much faster."""
     needed = needed_texts(pattern)
     return (not needed or any(text in content for text in needed)) and _compiled(pattern).search(content) is not None
 

@@ -77,8 +77,8 @@ class Config:
         any artifact is read as an attacker's. What the user has set, no project replaces.
     daemon_idle_s: how long servers that questions have started stay warm after the last question; 0: no background process is used.
     worker_idle_s: how long the worker of a process that keeps an index fresh stays after a refresh, with its servers; 0: it ends with that.
-    refresh_pause_s: a process that keeps an index fresh and is asked again and again does so unasked, too, after files have been at rest for
-        so long; 0: only a question does.
+    refresh_pause_s: how long files have to be at rest until a process that keeps an index fresh, and is asked again and again, brings it
+        up to date unasked; 0: only a question does.
     tests: further patterns of test files; not_tests: patterns that look like tests and are none.
     trust: what servers may execute of the repository: none, deps or full (`indexer.model.Trust`). A project may lower it, never raise it.
     readable: folders that servers may read beside the workspace and what they need, below full trust. The user's word only.

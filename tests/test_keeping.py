@@ -387,11 +387,24 @@ def test_a_service_that_is_closed_leaves_no_thread(asked_often: Service) -> None
     _until(lambda: not any(thread.name == "ahead" for thread in threading.enumerate()))
 
 
-def test_nothing_is_made_ahead_long_after_the_last_question() -> None:
+def test_nothing_is_made_ahead_long_after_the_last_question(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("query.upkeep.ahead.ASKED_S", 0.0)
     stirred: list[float] = []
-    ahead = Ahead(lambda most_s: bool(stirred.append(most_s)), list, stirred.append, lambda: 1.0)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("query.upkeep.ahead.ASKED_S", 0.0)
-        ahead.asked()
-        _until(lambda: ahead._thread is None)
+    ahead = Ahead(lambda most_s: bool(stirred.append(most_s)), list, lambda _: None, lambda: 1.0)
+    ahead.asked()
+    _until(lambda: not any(thread.name == "ahead" for thread in threading.enumerate()))
     assert not stirred
+
+
+def test_an_edit_by_a_command_says_that_the_index_is_from_before_it(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where nobody keeps the index fresh: of a process that does, the next question is answered of the tree as it is."""
+    monkeypatch.chdir(root)
+    ask = {"file_path": "thing/c.py", "symbol_path": "third", "code": "\n\nlast = 0\n", "apply": True}
+    telling = Service(root)
+    assert not telling.ask("insert_after_symbol", ask | {"apply": False}).beside
+    written = telling.ask("insert_after_symbol", ask)
+    assert written.beside == ["the index is from before this edit of 1 file; to bring it up to date: lspidx index"]
+    telling.close()
+    keeping = Service(root, keeps_fresh=True)
+    assert not keeping.ask("insert_after_symbol", ask).beside
+    keeping.close()

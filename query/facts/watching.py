@@ -77,7 +77,8 @@ class Watch:
 
     def stirs(self, seen: int, most_s: float) -> bool:
         """Whether `moment` would give another number than this one; waits for that, so many seconds at most, and takes no event
-        away. A watch that has ended waits and stirs no more."""
+        away. A watch that has ended waits and stirs no more.
+        """
         waiting = select.poll()
         with self._lock:
             if self._notices is not None:

@@ -28,9 +28,10 @@ from indexer.errors import (
 from indexer.store.generations import Home, find_home
 from indexer.vcs import find_root
 from query.answers.envelope import Answer, Reason
+from query.answers.style import count
 from query.context import Progress, Servers, silent
 from query.facts.completeness import Certificate
-from query.facts.folders import moved
+from query.facts.folders import index_command, moved
 from query.facts.freshness import drift, watch_with
 from query.facts.index import Index, open_index
 from query.facts.served import Served
@@ -144,6 +145,8 @@ class Service:
                 raise EditRefused(_unproven(shown))
         answer = self.answered(name, arguments, progress=progress, phases=phases, lacking=lacking)
         index = self._followed()
+        if answer.applied is True and self._keeper is None and index is not None:
+            _say_that_it_is_older(answer, index)
         limit = tool.max_result_chars if self._max_chars is None else self._max_chars
         home = index.home if index else None
         if cut:
@@ -440,6 +443,13 @@ class Service:
                 return False
             recrawl(index.root, index.home.flags(), progress, session=self._session(), stay=self._stay)
             return True
+
+
+def _say_that_it_is_older(answer: Answer[Any], index: Index) -> None:
+    """Of an edit after which nobody brings the index up to date: what the next answers are about, and what changes that."""
+    if paths := drift(index).paths:
+        said = f"the index is from before this edit of {count(len(paths), 'file')}; to bring it up to date: {index_command(index)}"
+        answer.beside = [*(answer.beside or []), said]
 
 
 def _rests_on_index(tool: Tool) -> bool:
