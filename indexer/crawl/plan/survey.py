@@ -100,7 +100,7 @@ def survey(root: Path, paths: Sequence[str], config: Config, *, languages: Colle
     Raises:
         UsageError: beside a document lies what a server would read without end.
     """
-    contents = contents or Contents()
+    contents = Contents() if contents is None else contents
     present = languages_present(paths)
     # by git's word there, or until a moment ago
     gone = [path for path in paths if not path.endswith("/") and not os.path.lexists(f"{root}/{path}")]
