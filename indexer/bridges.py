@@ -36,7 +36,7 @@ def words_of(language: str, content: bytes) -> tuple[int, ...]:
         return ()
     found: set[str] = set()
     for bridge in bridges:
-        if bridge.evidence and not _compiled(bridge.evidence).search(content):
+        if bridge.evidence and not _is_found(bridge.evidence, content):
             continue
         sign = "." if bridge.is_member else "=" if bridge.defines else ""
         names = {name.decode("utf-8", "replace") for part in _parts(bridge, content) for name in _names(bridge, part, content)}
@@ -68,6 +68,47 @@ def names_of(name: str) -> tuple[str, ...]:
     """What a symbol of a library may be called elsewhere: overloads of native methods have an ending, Emscripten's names a beginning."""
     start = name.find("__", len("Java_")) if name.startswith("Java_") else -1
     return tuple(dict.fromkeys((name, f"_{name}", *([name[:start]] if start > 0 else []))))
+
+
+def _is_found(pattern: str, content: bytes) -> bool:
+    """Whether a regex finds something. Most files have none of the texts that it cannot do without, which is seen much faster."""
+    needed = needed_texts(pattern)
+    return (not needed or any(text in content for text in needed)) and _compiled(pattern).search(content) is not None
+
+
+_ATOM = re.compile(r"\\(?:x..|u....|U.{8}|[0-7]{1,3}|.)|\[\^?\]?(?:\\.|[^\]\\])*\]|[*+?]|\{\d*,?\d*\}|.", re.DOTALL)
+_MAY_BE_NONE = re.compile(r"[*?]|\{\d*,?\d*\}")
+_FLAGS = re.compile(r"\(\?[a-zA-Z]")
+_LEAST_TEXT = 2
+
+
+@functools.cache
+def needed_texts(pattern: str) -> tuple[bytes, ...]:
+    """Texts of which whatever the regex finds holds one; none where that is not seen.
+
+    Of each alternative the longest run of letters that stand in no group and may not be left out.
+    """
+    if _FLAGS.match(pattern):  # the case of letters may not matter
+        return ()
+    found = [max(runs, key=len) for runs in _runs_of(pattern)]
+    return tuple(text.encode() for text in found) if min(map(len, found)) >= _LEAST_TEXT else ()
+
+
+def _runs_of(pattern: str) -> Iterator[list[str]]:
+    """Of each alternative the runs of letters that each of its matches has."""
+    runs, depth = [""], 0
+    for atom in _ATOM.finditer(pattern):
+        sign = atom[0]
+        if sign == "|" and not depth:
+            yield runs
+            runs = [""]
+        depth += (sign == "(") - (sign == ")")
+        is_letter = not depth and len(sign) == 1 and (sign.isalnum() or sign == "_")
+        if not is_letter or _MAY_BE_NONE.match(pattern, atom.end()):
+            runs.append("")
+        else:
+            runs[-1] += sign
+    yield runs
 
 
 @functools.cache

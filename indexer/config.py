@@ -77,6 +77,8 @@ class Config:
         any artifact is read as an attacker's. What the user has set, no project replaces.
     daemon_idle_s: how long servers that questions have started stay warm after the last question; 0: no background process is used.
     worker_idle_s: how long the worker of a process that keeps an index fresh stays after a refresh, with its servers; 0: it ends with that.
+    refresh_pause_s: how long files have to be at rest until a process that keeps an index fresh, and is asked again and again, brings it
+        up to date unasked; 0: only a question does.
     tests: further patterns of test files; not_tests: patterns that look like tests and are none.
     trust: what servers may execute of the repository: none, deps or full (`indexer.model.Trust`). A project may lower it, never raise it.
     readable: folders that servers may read beside the workspace and what they need, below full trust. The user's word only.
@@ -116,6 +118,7 @@ class Config:
     trusted_keys: tuple[str, ...] = ()
     daemon_idle_s: float = 900.0
     worker_idle_s: float = 600.0
+    refresh_pause_s: float = 1.0
     tests: tuple[str, ...] = ()
     not_tests: tuple[str, ...] = ()
     trust: Trust = Trust.NONE
@@ -148,7 +151,7 @@ _TYPES = {name: kind for name, kind in get_type_hints(Config).items() if name no
 
 _DEFAULTS: dict[str, Any] = {item.name: item.default for item in fields(Config)}
 
-_USERS = frozenset({"trusted_keys", "daemon_idle_s", "worker_idle_s"})
+_USERS = frozenset({"trusted_keys", "daemon_idle_s", "worker_idle_s", "refresh_pause_s"})
 """Settings of which the user's word holds against the project's: a project must not talk its way around them."""
 
 _USERS_ONLY = frozenset({"readable", "fetch", "allow_folders"})
@@ -427,6 +430,7 @@ def _check(config: Config) -> None:
         ("cross_check", 0.0, 1.0),
         ("daemon_idle_s", 0.0, 86_400.0),
         ("worker_idle_s", 0.0, 86_400.0),
+        ("refresh_pause_s", 0.0, 3_600.0),
         ("min_resolved", 0.0, 100.0),
         ("max_file_depth", 0, 10**9),
         ("max_file_questions", 0, 10**9),

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from indexer import bridges
 from indexer.languages import LANGUAGES
@@ -69,3 +73,33 @@ def test_every_pattern_of_a_record_is_one():
     for language in (*LANGUAGES, *AT_BORDERS):
         for text in (b"", b'x "y" import', b"(" * 2_000, b'"' * 2_000, b"extern {" * 500):
             bridges.words_of(language.name, text)
+
+
+_EVIDENCE = sorted({bridge.evidence for record in LANGUAGES for bridge in record.bridges if bridge.evidence})
+
+
+@pytest.mark.parametrize("pattern", _EVIDENCE)
+@settings(max_examples=30, deadline=None, derandomize=True)
+@given(data=st.data())
+def test_a_file_with_evidence_has_one_of_the_texts_without_which_there_is_none(pattern: str, data: st.DataObject) -> None:
+    content = data.draw(st.from_regex(re.compile(pattern.encode(), re.MULTILINE)))
+    needed = bridges.needed_texts(pattern)
+    assert not needed or any(text in content for text in needed)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "needed"),
+    [
+        (r"\bcolou?r\b", ("colo",)),
+        (r"fo+bar", ("bar",)),
+        (r"ab{0,3}cd|x{100}yz", ("cd", "yz")),
+        (r"(?:left|right)[a-z]+hand", ("hand",)),
+        (r"(?:left|right)", ()),
+        (r"long|(?:a|b)", ()),
+        (r"(?i)FFI", ()),
+        (r"\x41bc\|de", ("bc",)),
+        (r"[]|xyz]q", ()),
+    ],
+)
+def test_needed_texts_are_what_no_match_can_lack(pattern: str, needed: tuple[str, ...]) -> None:
+    assert bridges.needed_texts(pattern) == tuple(text.encode() for text in needed)

@@ -18,6 +18,7 @@ from query.answers.envelope import Answer
 from query.surface import service as services
 from query.surface.service import Service
 from query.upkeep import keeping
+from query.upkeep.ahead import Ahead
 
 FILES = {
     "pyproject.toml": '[project]\nname = "thing"\n',
@@ -291,3 +292,119 @@ def test_strictly_nothing_is_written_that_is_not_complete_whatever_is_allowed(ro
         assert "first" in (root / "thing/a.py").read_text()
     finally:
         service.close()
+
+
+# ---- before anybody asks
+
+
+@pytest.fixture
+def asked_often(root: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Service]:
+    """A service that has been asked often enough for the system to tell it of changes, on whatever file system the tests run."""
+    monkeypatch.setattr("query.facts.watching._are_local", lambda folders: True)
+    service = Service(root, keeps_fresh=True)
+    for _ in range(4):
+        _callers(service)
+    yield service
+    service.close()
+
+
+def _until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60.0
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_an_edit_is_in_the_index_before_anybody_asks(asked_often: Service, root: Path) -> None:
+    before = asked_often.index().generation
+    (root / "thing/c.py").write_text(NEW_CALLER)
+    _until(lambda: asked_often.index().generation != before)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(asked_often, "catch_up", lambda *_: None)
+        assert _callers(asked_often) == (["thing.b.second", "thing.c.fourth"], "complete", [])
+
+
+def test_an_edit_during_a_refresh_is_in_the_next_one(asked_often: Service, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real, edits = services.recrawl, [FILES["thing/c.py"], NEW_CALLER.replace("fourth", "fifth")]
+
+    def edited_after(*arguments: Any, **settings: Any) -> None:
+        real(*arguments, **settings)
+        if edits:
+            (root / "thing/c.py").write_text(edits.pop())
+            asked_often.is_stale_now = bool(services.drift(asked_often.index()).paths)  # type: ignore[attr-defined]  # takes the event away
+
+    monkeypatch.setattr(services, "recrawl", edited_after)
+    (root / "thing/c.py").write_text(NEW_CALLER)
+    _until(lambda: not edits and not services.drift(asked_often.index()).paths)
+    assert _callers(asked_often) == (["thing.b.second"], "complete", [])
+
+
+def test_what_failed_is_not_tried_again_before_other_files_change(
+    asked_often: Service, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = _counting(monkeypatch, ServerError("no server"))
+    (root / "thing/c.py").write_text(NEW_CALLER)
+    _until(lambda: bool(calls))
+    time.sleep(2.5)
+    assert len(calls) == 1
+    (root / "thing/b.py").write_text(NEW_CALLER)
+    _until(lambda: len(calls) == 2)
+
+
+def test_nothing_is_made_while_files_still_change() -> None:
+    still = iter([True] * 5)
+    looks: list[int] = []
+    made: list[int] = []
+
+    def changed() -> list[str]:
+        looks.append(1)
+        return ["a.py"]
+
+    ahead = Ahead(lambda most_s: next(still, False) or bool(time.sleep(0.01)), changed, lambda _: made.append(len(looks)), lambda: 0.1)
+    ahead.asked()
+    _until(lambda: bool(made))
+    ahead.close()
+    assert made == [5]
+
+
+def test_nothing_is_made_ahead_where_the_user_wants_none(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("query.facts.watching._are_local", lambda folders: True)
+    monkeypatch.setenv("LSPIDX_REFRESH_PAUSE_S", "0")
+    service = Service(root, keeps_fresh=True)
+    calls = _counting(monkeypatch, ServerError("no server"))
+    for _ in range(4):
+        _callers(service)
+    (root / "thing/c.py").write_text(NEW_CALLER)
+    time.sleep(2.5)
+    assert not calls
+    assert not [thread for thread in threading.enumerate() if thread.name == "ahead"]
+    service.close()
+
+
+def test_a_service_that_is_closed_leaves_no_thread(asked_often: Service) -> None:
+    _until(lambda: any(thread.name == "ahead" for thread in threading.enumerate()))
+    asked_often.close()
+    _until(lambda: not any(thread.name == "ahead" for thread in threading.enumerate()))
+
+
+def test_nothing_is_made_ahead_long_after_the_last_question(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("query.upkeep.ahead.ASKED_S", 0.0)
+    stirred: list[float] = []
+    ahead = Ahead(lambda most_s: bool(stirred.append(most_s)), list, lambda _: None, lambda: 1.0)
+    ahead.asked()
+    _until(lambda: not any(thread.name == "ahead" for thread in threading.enumerate()))
+    assert not stirred
+
+
+def test_an_edit_by_a_command_says_that_the_index_is_from_before_it(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where nobody keeps the index fresh: of a process that does, the next question is answered of the tree as it is."""
+    monkeypatch.chdir(root)
+    ask = {"file_path": "thing/c.py", "symbol_path": "third", "code": "\n\nlast = 0\n", "apply": True}
+    telling = Service(root)
+    assert not telling.ask("insert_after_symbol", ask | {"apply": False}).beside
+    written = telling.ask("insert_after_symbol", ask)
+    assert written.beside == ["the index is from before this edit of 1 file; to bring it up to date: lspidx index"]
+    telling.close()
+    keeping = Service(root, keeps_fresh=True)
+    assert not keeping.ask("insert_after_symbol", ask).beside
+    keeping.close()

@@ -26,6 +26,7 @@ from typing import NamedTuple
 import msgspec
 
 from indexer.crawl.messages import Renew, Setup
+from indexer.crawl.plan.contents import Contents
 from indexer.crawl.process import Worker
 from indexer.folders import identity_of
 from indexer.lsp.enums import FileChangeType
@@ -54,10 +55,14 @@ class Basis:
 
 
 class Kept:
-    """At most one worker, for the crawls of one workspace, one after the other. Close it. Any thread may call."""
+    """At most one worker, for the crawls of one workspace, one after the other. Close it. Any thread may call.
+
+    contents: what they have found out of the files.
+    """
 
     def __init__(self, idle_s: float) -> None:
         """`idle_s`: so long after a crawl the worker ends, with its servers."""
+        self.contents = Contents()
         self._idle_s = idle_s
         self._lock = threading.Lock()
         self._worker: Worker | None = None

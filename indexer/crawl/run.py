@@ -29,6 +29,7 @@ from indexer.crawl.making import facts_of, make, state_of
 from indexer.crawl.manifest import Account, Totals
 from indexer.crawl.ownership import look, refuse_tracked
 from indexer.crawl.plan import outside
+from indexer.crawl.plan.contents import Contents
 from indexer.crawl.plan.groups import Group, group
 from indexer.crawl.plan.launch import unconfined
 from indexer.crawl.plan.losses import Lost, languages_lost, without_server, worse_than
@@ -351,13 +352,15 @@ class _Run:
         languages = {name for name, spec in load_table().language.items() if spec.crawl == "full"}
         paths: list[str] = []
         surveys: list[Survey] = []
+        contents = self.kept.contents if self.kept is not None else Contents()
+        contents.begin()
         for folder in self.folders:
             listed = vcs.list_files(folder.path, self.config.include)
             paths += [folder.prefix + path for path in listed if is_held(str(folder.path), path)]  # manifests are read by this list
             if folder is self.folders[0] and (self.full or self.current is None):
                 size_bytes = sum(size_of(folder.path / path) for path in listed if language_of(path) in languages)
                 pool.resize(worker_count(self.config, processors(), size_bytes) if size_bytes else 0)
-            surveys.append(of_folder(survey(folder.path, listed, self.config, languages=languages), folder.prefix))
+            surveys.append(of_folder(survey(folder.path, listed, self.config, languages=languages, contents=contents), folder.prefix))
         return paths, together(surveys)
 
     # ---- what may be reused

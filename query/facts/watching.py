@@ -8,6 +8,7 @@ folders), there is no watch, and each question looks at the files.
 from __future__ import annotations
 
 import os
+import select
 import sys
 import threading
 import time
@@ -73,6 +74,19 @@ class Watch:
                 self._moment += 1
                 self._trusted_until = time.monotonic() + _TRUSTED_S
             return self._moment
+
+    def stirs(self, seen: int, most_s: float) -> bool:
+        """Whether `moment` would give another number than this one; waits for that, so many seconds at most, and takes no event
+        away. A watch that has ended waits and stirs no more.
+        """
+        waiting = select.poll()
+        with self._lock:
+            if self._notices is not None:
+                waiting.register(self._notices.fileno(), select.POLLIN)
+                if self._moment != seen:
+                    return True
+        # where it is closed meanwhile, it waits in vain, or another file has its number: who asks looks for nothing then
+        return bool(waiting.poll(most_s * 1_000)) or (self._notices is not None and self._moment != seen)
 
     def close(self) -> None:
         with self._lock:

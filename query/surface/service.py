@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,9 +28,10 @@ from indexer.errors import (
 from indexer.store.generations import Home, find_home
 from indexer.vcs import find_root
 from query.answers.envelope import Answer, Reason
+from query.answers.style import count
 from query.context import Progress, Servers, silent
 from query.facts.completeness import Certificate
-from query.facts.folders import moved
+from query.facts.folders import index_command, moved
 from query.facts.freshness import drift, watch_with
 from query.facts.index import Index, open_index
 from query.facts.served import Served
@@ -38,6 +40,7 @@ from query.live.servers import servers_of
 from query.skills.session import Phases
 from query.surface.budget import Measure, bounded, kept, to_json
 from query.surface.registry import Tool, call, load
+from query.upkeep.ahead import Ahead
 from query.upkeep.keeping import LONGEST_WAIT_S, MOST_FILES, Keeper
 from query.upkeep.recrawl import Stay, recrawl
 
@@ -89,6 +92,8 @@ class Service:
         self._watch: Watch | None = None
         self._keeper = Keeper(self.refresh, patience_s) if keeps_fresh else None
         self._stay = Stay() if keeps_fresh else None
+        self._ahead = Ahead(self._stirs, self._differing, self._keep_ahead, self._pause_s) if keeps_fresh else None
+        self._seen = -1
         self._first = first
         self._refreshing = threading.Lock()
         self._lock = threading.Lock()
@@ -140,6 +145,8 @@ class Service:
                 raise EditRefused(_unproven(shown))
         answer = self.answered(name, arguments, progress=progress, phases=phases, lacking=lacking)
         index = self._followed()
+        if answer.applied is True and self._keeper is None and index is not None:
+            _say_that_it_is_older(answer, index)
         limit = tool.max_result_chars if self._max_chars is None else self._max_chars
         home = index.home if index else None
         if cut:
@@ -338,10 +345,41 @@ class Service:
             self._questions += 1
             if self._questions >= _OFTEN:
                 self._watch = self._watch or Watch()
-                watch_with(index, self._watch)
+                if watch_with(index, self._watch) and self._ahead is not None:
+                    self._ahead.asked()
+
+    # ---- before anybody asks: called by the thread of `Ahead`
+
+    def _stirs(self, most_s: float) -> bool:
+        watch = self._watch
+        return watch.stirs(self._seen, most_s) if watch is not None else bool(time.sleep(most_s))
+
+    def _differing(self) -> Sequence[str]:
+        """What a question would find changed now; nothing where the index is not one that questions bring up to date."""
+        watch, index = self._watch, self._index_if_any(damaged=True)
+        if watch is None:
+            return ()
+        self._seen = watch.moment()  # what changes from here on stirs again, though this look may have seen it
+        if index is None or index.foreign or index.meta.get("partial") or not watch_with(index, watch):
+            return ()
+        tree = drift(index)
+        return tree.paths if tree.checked else ()
+
+    def _keep_ahead(self, paths: Sequence[str]) -> None:
+        assert self._keeper is not None
+        if self._keeper.bring(paths):
+            self._seen = -1  # of what changed meanwhile an event may have been taken already, and it may be in the new index or not
+
+    def _pause_s(self) -> float:
+        from indexer.config import load_config
+
+        index = self._index_if_any(damaged=True)
+        return load_config(index.root, session=self._session()).refresh_pause_s if index is not None else 0.0
 
     def close(self) -> None:
         """Ends the servers that were started for this service, and the refresh that is under way."""
+        if self._ahead is not None:
+            self._ahead.close()
         if self._keeper is not None:
             self._keeper.close()
         if self._stay is not None:
@@ -405,6 +443,13 @@ class Service:
                 return False
             recrawl(index.root, index.home.flags(), progress, session=self._session(), stay=self._stay)
             return True
+
+
+def _say_that_it_is_older(answer: Answer[Any], index: Index) -> None:
+    """Of an edit after which nobody brings the index up to date: what the next answers are about, and what changes that."""
+    if paths := drift(index).paths:
+        said = f"the index is from before this edit of {count(len(paths), 'file')}; to bring it up to date: {index_command(index)}"
+        answer.beside = [*(answer.beside or []), said]
 
 
 def _rests_on_index(tool: Tool) -> bool:

@@ -54,21 +54,39 @@ class Keeper:
             progress: told how far it is, for as long as this call waits for what it has begun.
             writes: an edit rests on it, which is refused otherwise: so it is waited for though the last one took long.
         """
-        told = _Told(progress, lambda: self._is_closed or not threading.main_thread().is_alive())
+        told = self._told(progress)
         with self._lock:
-            thread = self._under_way
-            if thread is None:
-                if self._is_closed:
-                    return False
-                if self._failed is not None and self._failed[0] == tuple(changed) and time.monotonic() < self._failed[1]:
-                    return False
-                thread = self._under_way = threading.Thread(target=self._run, args=(tuple(changed), told), name="keeper", daemon=False)
-                thread.start()
+            thread = self._begun(changed, told)
             waits = len(changed) <= MOST_FILES and (writes or self._took_s <= LONGEST_WAIT_S)
+        if thread is None:
+            return False
         if waits and self._patience_s:
             thread.join(self._patience_s)
         told.is_heard = False
         return not thread.is_alive() and self._failed is None
+
+    def bring(self, changed: Sequence[str]) -> bool:
+        """The same by who waits however long it takes."""
+        with self._lock:
+            thread = self._begun(changed, self._told(silent))
+        if thread is None:
+            return False
+        thread.join()
+        return self._failed is None
+
+    def _told(self, progress: Progress) -> _Told:
+        return _Told(progress, lambda: self._is_closed or not threading.main_thread().is_alive())
+
+    def _begun(self, changed: Sequence[str], told: _Told) -> threading.Thread | None:
+        """The refresh that is under way, begun if there is none; None where it has just failed for these files. Holds the lock."""
+        if self._under_way is None:
+            if self._is_closed:
+                return None
+            if self._failed is not None and self._failed[0] == tuple(changed) and time.monotonic() < self._failed[1]:
+                return None
+            self._under_way = threading.Thread(target=self._run, args=(tuple(changed), told), name="keeper", daemon=False)
+            self._under_way.start()
+        return self._under_way
 
     @property
     def is_busy(self) -> bool:

@@ -17,25 +17,24 @@ from pathlib import Path
 
 import msgspec
 
-from indexer import bridges, builds, manifests, sparse, unread, vcs
+from indexer import manifests, sparse, unread, vcs
 from indexer.config import Config
 from indexer.crawl.plan.borders import borders, leads_out
+from indexer.crawl.plan.contents import Contents, planned
 from indexer.crawl.plan.foreign import Judge, Verdict
-from indexer.crawl.plan.nesting import is_deeper
 from indexer.crawl.plan.streams import refuse_streams
 from indexer.crawl.plan.unread import ignored_sources, not_checked_out, unread_files
 from indexer.crawl.units import PlannedDocument, Unit
-from indexer.embedded import COMPONENT, form_of, rest_of, source_of
+from indexer.embedded import form_of, source_of
 from indexer.encoding import encoding_of
 from indexer.folders import TICK_NS, may_hold_sources
 from indexer.git_filters import is_pointer
-from indexer.languages import PYTHON, record_of
 from indexer.manifests import ManifestFile, read_manifest
 from indexer.model import Skipped, SkipReason
 from indexer.patterns import matches
 from indexer.servers.registry import languages_present
 from indexer.servers.scripts import component_language, language_of_file
-from indexer.text import blob_digest, word_digests
+from indexer.text import word_digests
 
 UNIT_BYTES_MOST = 1_200_000
 """Source bytes per unit at most: what a server then holds stays near 220 MB."""
@@ -93,14 +92,15 @@ class Survey:
     """By path of a work tree that leaves out something, for a sparse checkout, the state of that (`sparse.states`)."""
 
 
-def survey(root: Path, paths: Sequence[str], config: Config, *, languages: Collection[str]) -> Survey:
+def survey(root: Path, paths: Sequence[str], config: Config, *, languages: Collection[str], contents: Contents | None = None) -> Survey:
     """Reads the tree once. Files of no language in `languages` are no documents; those with words that may name a symbol are skips.
 
     Args:
-        paths: as `vcs.list_files` lists them.
+        paths: as `vcs.list_files` lists them. contents: of who surveys the tree again and again.
     Raises:
         UsageError: beside a document lies what a server would read without end.
     """
+    contents = Contents() if contents is None else contents
     present = languages_present(paths)
     # by git's word there, or until a moment ago
     gone = [path for path in paths if not path.endswith("/") and not os.path.lexists(f"{root}/{path}")]
@@ -113,7 +113,7 @@ def survey(root: Path, paths: Sequence[str], config: Config, *, languages: Colle
     marked = _marks(root, paths, [path for path, _ in candidates])
     wanted = _patterns({language for _, language in candidates}, config)
     skipped = borders(root, paths, {path for path, _ in candidates})
-    look = _Look(root, paths, config, judge, marked, skipped)
+    look = _Look(root, paths, config, judge, marked, skipped, contents)
     for path, language in candidates:
         look.at(path, language, *wanted[language])
     look.judge_tree()
@@ -124,7 +124,7 @@ def survey(root: Path, paths: Sequence[str], config: Config, *, languages: Colle
     read = _manifests(root, [path for path in paths if path not in look.documents], config, judge, look)
     sources = {path for path, _ in candidates} - set(look.others) | {item.path for item in read}
     ignored = vcs.ignored_files(root)
-    unseen, looked_at = _by_words(root, paths, ignored, sources, languages, judge, skipped)
+    unseen, looked_at = _by_words(root, paths, ignored, sources, languages, judge, skipped, contents)
     look.stamps.update(looked_at)
     return Survey(
         documents=list(look.documents.values()),
@@ -146,9 +146,17 @@ class _Look:
     """
 
     def __init__(
-        self, root: Path, paths: Sequence[str], config: Config, judge: Judge, marked: Mapping[str, str], skipped: list[Skipped]
+        self,
+        root: Path,
+        paths: Sequence[str],
+        config: Config,
+        judge: Judge,
+        marked: Mapping[str, str],
+        skipped: list[Skipped],
+        contents: Contents,
     ) -> None:
         """`skipped` is added to."""
+        self._contents = contents
         self._root, self._paths, self._config, self._judge, self._marked, self._skipped = root, paths, config, judge, marked, skipped
         self.documents: dict[str, PlannedDocument] = {}
         self.own: set[str] = set()
@@ -189,12 +197,15 @@ class _Look:
             return
         if stamp is not None:
             self.stamps[path] = stamp
-        if reason is None and config.max_file_depth and is_deeper(content, config.max_file_depth):
-            self._skip(path, language, SkipReason.TOO_DEEP, word_digests(content))
-        elif reason is None:
-            self.documents[path] = _planned(path, language, content)
+        if reason is None:
+            most = config.max_file_depth
+            found = self._contents.once(f"{language} {most}", path, content, lambda: planned(path, language, content, most))
+            if found is None:
+                self._skip(path, language, SkipReason.TOO_DEEP, word_digests(content))
+                return
+            self.documents[path], words = found
             self.own.update([path] if is_own else [])
-            if words := _words_beside(path, language, content):
+            if words:
                 self.parts[path] = words
         elif reason is SkipReason.TOO_LARGE:
             self._leave_out(path, language, Verdict(reason=reason, refers=True))
@@ -249,34 +260,6 @@ def _patterns(languages: Collection[str], config: Config) -> dict[str, tuple[tup
     return {language: ((*config.include, *settings.include), (*config.exclude, *settings.exclude)) for language, settings in own.items()}
 
 
-def _planned(path: str, language: str, content: bytes) -> PlannedDocument:
-    return PlannedDocument(
-        path=path,
-        language=language,
-        digest=blob_digest(content),
-        size_bytes=len(content),
-        encoding=form_of(path) or encoding_of(content) or "",
-        constraint=builds.constraint(language, path, content),
-    )
-
-
-def _words_beside(path: str, language: str, content: bytes) -> tuple[int, ...]:
-    """Words in those parts of a document that are not read (markup, doctests, texts of macros, commands), and those that name other
-    languages' definitions.
-    """
-    found: set[int] = set(bridges.words_of(language, content))
-    if form_of(path) == COMPONENT:
-        return tuple(sorted(found | set(unread.words_of(path, rest_of(path, content)))))
-    if unread.rule_of(path).reads == "expressions":  # a template whose markup no server reads
-        found |= set(unread.words_of(path, content))
-    found |= set(unread.words_of_texts(path, record_of(language).texts, content))
-    if record_of(language).preprocessed:
-        found |= set(unread.words_of_macros(content))
-    elif language == PYTHON.name:
-        found |= set(unread.words_of_doctests(content))
-    return tuple(sorted(found))
-
-
 def _by_words(
     root: Path,
     paths: Sequence[str],
@@ -285,6 +268,7 @@ def _by_words(
     languages: Collection[str],
     judge: Judge,
     borders: Sequence[Skipped],
+    contents: Contents,
 ) -> tuple[list[Skipped], dict[str, FileStamp]]:
     """Files that are not read and have words which may name a symbol, and their stamps."""
     stamps: dict[str, FileStamp] = {}
@@ -296,7 +280,7 @@ def _by_words(
         return content, problem
 
     found = [
-        *unread_files(paths, sources, judge, look),
+        *unread_files(paths, sources, judge, look, contents),
         *ignored_sources(root, ignored, borders, languages, judge, look),
     ]
     return found, {item.path: stamps[item.path] for item in found}

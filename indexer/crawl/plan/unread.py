@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from indexer import bridges, sparse, unread
 from indexer.config import Config
+from indexer.crawl.plan.contents import Contents
 from indexer.crawl.plan.foreign import Judge, Verdict
 from indexer.embedded import searched_of
 from indexer.languages import record_of
@@ -35,7 +37,7 @@ Read = Callable[[str], tuple[bytes, SkipReason | None]]
 """Content of a path, and why there is none."""
 
 
-def unread_files(paths: Sequence[str], sources: Collection[str], judge: Judge, read: Read) -> list[Skipped]:
+def unread_files(paths: Sequence[str], sources: Collection[str], judge: Judge, read: Read, contents: Contents) -> list[Skipped]:
     """Those that have a word which may name a symbol, in order of path; and code that is too long to be looked through.
 
     Args:
@@ -57,12 +59,16 @@ def unread_files(paths: Sequence[str], sources: Collection[str], judge: Judge, r
         content, reason = read(path)
         if reason is SkipReason.TOO_LARGE and rule.reads == "words":
             found.append(Skipped(path=path, reason=SkipReason.NOT_READ))
-        elif reason is None:
-            content = searched_of(path, content)
-            named = bridges.words_of(language_of(path), content) if has_interface else ()
-            if words := tuple(sorted({*named, *unread.words_of(path, content)})):
-                found.append(Skipped(path=path, reason=SkipReason.NOT_READ, words=words))
+        elif reason is None and (words := contents.once("unread", path, content, partial(_words_of, path, content))):
+            found.append(Skipped(path=path, reason=SkipReason.NOT_READ, words=words))
     return found
+
+
+def _words_of(path: str, content: bytes) -> tuple[int, ...]:
+    """Those that may name a symbol, and those that name what other languages define."""
+    content, language = searched_of(path, content), language_of(path)
+    named = bridges.words_of(language, content) if record_of(language).bridges else ()
+    return tuple(sorted({*named, *unread.words_of(path, content)}))
 
 
 def ignored_sources(
