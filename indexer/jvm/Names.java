@@ -63,7 +63,8 @@ import javax.tools.ToolProvider;
  *
  * <p>Lines, in fields between tabs: `F path sha256` begins a file, `.` ends it, `N line col length symbol` is a name that stands there, `D`
  * the same where the symbol is defined, `S symbol parent` says what a type is derived from, `O symbol member` which member
- * of a type outside it overrides or implements, by one of its own or by one that it gets from above, `H symbol text` how it is declared.
+ * it overrides or implements, of a type outside by one of its own or by one that it gets from above, of an interface of a source by one that
+ * it gets from a class which does not implement that interface, `H symbol text` how it is declared.
  */
 final class Names implements TaskListener {
   private final BufferedWriter out;
@@ -427,7 +428,7 @@ final class Names implements TaskListener {
       return super.visitClass(tree, nothing);
     }
 
-    /** Which members of types outside a type implements or overrides: by a member of its own, or by one that it gets from a source. */
+    /** Which members a type implements or overrides where names and types above do not show it: of types outside, and by what it inherits. */
     private void sayOverridden(TypeElement type, String symbol) {
       Map<String, List<ExecutableElement>> own = new HashMap<>();
       List<TypeElement> outside = new ArrayList<>();
@@ -435,6 +436,9 @@ final class Names implements TaskListener {
         if (!isOfSource(above)) {
           outside.add(above);
           continue;
+        }
+        if (above != type && above.getKind().isInterface()) {
+          outside.add(above); // for a member that the type gets from a class that knows nothing of the interface
         }
         for (Element member : above.getEnclosedElements()) {
           if (member.getKind() == ElementKind.METHOD && !isFixed(member)) {
@@ -449,9 +453,10 @@ final class Names implements TaskListener {
           }
           for (ExecutableElement mine : own.getOrDefault(member.getSimpleName().toString(), List.of())) {
             boolean isSaidAbove = mine.getEnclosingElement() != type && isBelow((TypeElement) mine.getEnclosingElement(), above);
+            isSaidAbove |= mine == member || (isOfSource(above) && isBelow((TypeElement) mine.getEnclosingElement(), above));
             String named = symbol(member, locals);
             if (named != null && !isSaidAbove && elements.overrides(mine, (ExecutableElement) member, type)) {
-              lines.append("O\t").append(symbol).append('\t').append(home(member)).append(named).append('\n');
+              lines.append("O\t").append(symbol).append('\t').append(isOfSource(member) ? "" : home(member)).append(named).append('\n');
               break;
             }
           }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from indexer.languages.bridges import CSHARP_BRIDGES, JAVA_BRIDGES, KOTLIN_BRIDGES, SCALA_BRIDGES
+from indexer.languages.handing import JAVA_HANDS, JAVA_KEEPS_NONE
 from indexer.languages.hooks import JVM_HOOKS
 from indexer.languages.record import Grammar, Language, Locks, Lookup
 from indexer.model import NameUse
@@ -55,6 +56,8 @@ JAVA = Language(
     hooks=JVM_HOOKS,
     bridges=JAVA_BRIDGES,
     leaves_unsaid=True,
+    hands_objects_to=JAVA_HANDS,
+    keeps_no_object=JAVA_KEEPS_NONE,
     read_as_properties=(".kt", ".kts", ".groovy", ".gradle", ".scala"),
     reads_by_getters=True,
     project_is_outermost=True,
