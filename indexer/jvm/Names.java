@@ -1,5 +1,8 @@
+import com.sun.source.tree.BinaryTree;
 import com.sun.source.tree.ClassTree;
+import com.sun.source.tree.CompoundAssignmentTree;
 import com.sun.source.tree.CompilationUnitTree;
+import com.sun.source.tree.EnhancedForLoopTree;
 import com.sun.source.tree.IdentifierTree;
 import com.sun.source.tree.ImportTree;
 import com.sun.source.tree.MemberReferenceTree;
@@ -9,6 +12,7 @@ import com.sun.source.tree.NewClassTree;
 import com.sun.source.tree.ParameterizedTypeTree;
 import com.sun.source.tree.AnnotatedTypeTree;
 import com.sun.source.tree.Tree;
+import com.sun.source.tree.TryTree;
 import com.sun.source.tree.TypeParameterTree;
 import com.sun.source.tree.VariableTree;
 import com.sun.source.util.JavacTask;
@@ -46,9 +50,13 @@ import javax.lang.model.element.TypeElement;
 import javax.lang.model.element.TypeParameterElement;
 import javax.lang.model.element.VariableElement;
 import javax.lang.model.type.DeclaredType;
+import javax.lang.model.type.IntersectionType;
 import javax.lang.model.type.TypeKind;
 import javax.lang.model.type.TypeMirror;
+import javax.lang.model.type.TypeVariable;
+import javax.lang.model.type.WildcardType;
 import javax.lang.model.util.Elements;
+import javax.lang.model.util.Types;
 import javax.tools.DiagnosticListener;
 import javax.tools.JavaCompiler;
 import javax.tools.JavaFileObject;
@@ -70,6 +78,7 @@ final class Names implements TaskListener {
   private final BufferedWriter out;
   private final Trees trees;
   private final Elements elements;
+  private final Types types;
   private final Map<CompilationUnitTree, Set<Tree>> waiting = new IdentityHashMap<>();
   private final Map<TypeElement, Set<TypeElement>> lineages = new HashMap<>();
 
@@ -77,6 +86,7 @@ final class Names implements TaskListener {
     this.out = out;
     trees = Trees.instance(task);
     elements = task.getElements();
+    types = task.getTypes();
   }
 
   public static void main(String[] words) throws IOException {
@@ -313,6 +323,130 @@ final class Names implements TaskListener {
         }
       }
       return -1;
+    }
+
+    /** The first place of a sign behind a place, comments left out; -1 where another word comes first. */
+    private long sign(long from, String sign) {
+      for (int at = (int) Math.max(from, 0); at < text.length() && from >= 0; at++) {
+        if (text.startsWith("//", at)) {
+          at = text.indexOf('\n', at);
+        } else if (text.startsWith("/*", at)) {
+          at = text.indexOf("*/", at + 2) + 1;
+        } else if (text.startsWith(sign, at)) {
+          return at;
+        } else if (!Character.isWhitespace(text.charAt(at)) && text.charAt(at) != ')') {
+          return -1;
+        }
+        if (at <= 0) {
+          return -1;
+        }
+      }
+      return -1;
+    }
+
+    /** That a sign, or a word of the language, runs a member without parameters of a value of a type of a source; gives the member. */
+    private ExecutableElement sayRun(long at, String sign, TypeMirror type, String member) {
+      TypeElement holder = ofSource(type);
+      if (holder == null || at < 0) {
+        return null;
+      }
+      ExecutableElement found = null;
+      for (Element one : elements.getAllMembers(holder)) {
+        boolean isIt = one.getKind() == ElementKind.METHOD && one.getSimpleName().contentEquals(member);
+        if (isIt && ((ExecutableElement) one).getParameters().isEmpty()) {
+          found = (ExecutableElement) one;
+        }
+      }
+      boolean isMade = found != null && isOfSource(found) && source(found) != found;
+      boolean isClosed = holder.getModifiers().contains(Modifier.FINAL) || holder.getKind() == ElementKind.ENUM;
+      if (found == null || isMade || (isClosed && !isOfSource(found))) {
+        return found;
+      }
+      Element said = found;
+      if (!isOfSource(found) && member.equals("toString")) { // one that a class below has is not known here: as of what any may implement
+        said = memberOf("java.lang.CharSequence", member);
+      }
+      say('N', at, sign, said);
+      return found;
+    }
+
+    private Element memberOf(String type, String name) {
+      TypeElement holder = elements.getTypeElement(type);
+      for (Element one : holder == null ? List.<Element>of() : holder.getEnclosedElements()) {
+        if (one.getSimpleName().contentEquals(name)) {
+          return one;
+        }
+      }
+      return null;
+    }
+
+    /** The type of a source that values of a type are of; null where there is none such. */
+    private TypeElement ofSource(TypeMirror type) {
+      for (int step = 0; type != null && step < 8; step++) {
+        if (type instanceof TypeVariable) {
+          type = ((TypeVariable) type).getUpperBound();
+        } else if (type instanceof WildcardType) {
+          type = ((WildcardType) type).getExtendsBound();
+        } else if (type instanceof IntersectionType) {
+          for (TypeMirror bound : ((IntersectionType) type).getBounds()) {
+            TypeElement found = ofSource(bound);
+            if (found != null) {
+              return found;
+            }
+          }
+          return null;
+        } else {
+          break;
+        }
+      }
+      Element element = type == null || type.getKind() != TypeKind.DECLARED ? null : types.asElement(type);
+      return element instanceof TypeElement && isOfSource(element) ? (TypeElement) element : null;
+    }
+
+    private TypeMirror typeOf(Tree tree) {
+      return tree == null ? null : trees.getTypeMirror(new TreePath(getCurrentPath(), tree));
+    }
+
+    private boolean isText(TypeMirror type) {
+      Element element = type == null || type.getKind() != TypeKind.DECLARED ? null : types.asElement(type);
+      return element instanceof TypeElement && ((TypeElement) element).getQualifiedName().contentEquals("java.lang.String");
+    }
+
+    @Override
+    public Void visitBinary(BinaryTree tree, Void nothing) {
+      if (tree.getKind() == Tree.Kind.PLUS && isText(trees.getTypeMirror(getCurrentPath()))) {
+        long at = sign(end(tree.getLeftOperand()), "+");
+        sayRun(at, "+", typeOf(tree.getLeftOperand()), "toString");
+        sayRun(at, "+", typeOf(tree.getRightOperand()), "toString");
+      }
+      return super.visitBinary(tree, nothing);
+    }
+
+    @Override
+    public Void visitCompoundAssignment(CompoundAssignmentTree tree, Void nothing) {
+      if (tree.getKind() == Tree.Kind.PLUS_ASSIGNMENT && isText(typeOf(tree.getVariable()))) {
+        sayRun(sign(end(tree.getVariable()), "+="), "+=", typeOf(tree.getExpression()), "toString");
+      }
+      return super.visitCompoundAssignment(tree, nothing);
+    }
+
+    @Override
+    public Void visitEnhancedForLoop(EnhancedForLoopTree tree, Void nothing) {
+      long at = sign(end(tree.getVariable()), ":");
+      ExecutableElement iterator = sayRun(at, ":", typeOf(tree.getExpression()), "iterator");
+      if (iterator != null) {
+        sayRun(at, ":", iterator.getReturnType(), "hasNext");
+        sayRun(at, ":", iterator.getReturnType(), "next");
+      }
+      return super.visitEnhancedForLoop(tree, nothing);
+    }
+
+    @Override
+    public Void visitTry(TryTree tree, Void nothing) {
+      for (Tree resource : tree.getResources()) {
+        sayRun(sign(start(tree) + "try".length(), "("), "(", typeOf(resource), "close");
+      }
+      return super.visitTry(tree, nothing);
     }
 
     private Element meant(TreePath path) {

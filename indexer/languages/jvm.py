@@ -29,7 +29,8 @@ JAVA = Language(
     grammar=Grammar(
         source=("tree_sitter_java", "language"),
         definitions=("java.definitions",),
-        uses=("java.uses",),
+        uses=("java.uses", "java.operations"),
+        signs="own",
         exports="public",
         namespaces="kinds",
         class_named_constructors=True,
@@ -42,6 +43,7 @@ JAVA = Language(
         *(Lookup(call=call, use=NameUse.MEMBER) for call in ("getMethod", "getDeclaredMethod", "getField", "getDeclaredField", "getBean")),
         *(Lookup(call=call, use=NameUse.MEMBER, argument=-1) for call in (*_NAMING_ANNOTATIONS, *_NAMING_CALLS)),
     ),
+    operations=(("text", (("toString",),)), ("iterate", (("iterator",), ("hasNext",), ("next",))), ("close", (("close",),))),
     runtime_members=frozenset(
         {
             *("toString", "equals", "hashCode", "compareTo", "compare", "close", "iterator", "hasNext", "next", "finalize", "clone"),

@@ -34,6 +34,7 @@ from query.facts.gaps import (
     names,
     other_languages,
     reading,
+    reflection,
     registration,
     shapes,
     shell_words,
@@ -82,6 +83,7 @@ _CONDITIONS: tuple[Callable[[Index, Uses], list[Reason]], ...] = (
     shell_words.reasons,
     called_strings.reasons,
     unsaid.reasons,
+    reflection.reasons,
 )
 """What is asked for gaps when uses are asked for; each is the `reasons` of a module of `query.facts.gaps`."""
 
