@@ -305,6 +305,10 @@ class Certificate:
     def unlisted_subtypes(self, ids: Collection[int], members: Collection[str] | None = None) -> list[Reason]:
         return hierarchies.unlisted_subtypes(self._index, ids, members)
 
+    def unlisted_implementations(self, sym_id: int, container: int) -> list[Reason]:
+        """What may implement a member without being in the index as a member that overrides it. `container`: its type."""
+        return [*hierarchies.unlisted_subtypes(self._index, [container]), *unsaid.unlisted_accessors(self._index, sym_id)]
+
     def unlisted_supertypes(self, sym_id: int) -> list[Reason]:
         return hierarchies.unlisted_supertypes(self._index, sym_id)
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterator
 from typing import NamedTuple
 
 from indexer.languages import record_of
-from indexer.model import SymbolKind
+from indexer.model import SymbolFlag, SymbolKind
 from query.answers.envelope import Reason
 from query.answers.paths import listed, of_paths
 from query.facts.decorators import decorators_of, keeping
@@ -109,7 +109,8 @@ def _causes(
 
 def _of_method(index: Index, symbol: Symbol, around: Symbol, *, is_called: bool) -> Iterator[tuple[str, str, list[Place]]]:
     record = symbol.record
-    beside = [sym_id for (sym_id,) in index.rows(_BESIDE, [around.sym_id, record.name]) if sym_id != symbol.sym_id]
+    is_overloaded = scopes(index, [symbol.sym_id])[symbol.sym_id].flags & SymbolFlag.OVERLOADED
+    beside = [sym_id for (sym_id,) in index.rows(_BESIDE, [around.sym_id, record.name]) if is_overloaded or sym_id != symbol.sym_id]
     given = [item for item in decorators_of(index, beside) if item.name in _GIVES_VALUES and not item.called] if beside else []
     if given:
         yield "registered", f"a test of its name takes its values from '{record.name}'", [(record.path, item.line) for item in given]
