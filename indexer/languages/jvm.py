@@ -62,6 +62,15 @@ JAVA = Language(
     keeps_no_object=JAVA_KEEPS_NONE,
     read_as_properties=(".kt", ".kts", ".groovy", ".gradle", ".scala"),
     reads_by_getters=True,
+    operates_elsewhere=frozenset(
+        {
+            *("plus", "minus", "times", "multiply", "div", "rem", "mod", "power", "unaryMinus", "unaryPlus", "negative", "positive", "not"),
+            *("inc", "dec", "next", "previous", "rangeTo", "rangeUntil", "contains", "isCase", "get", "set", "getAt", "putAt", "invoke", "call"),
+            *("compareTo", "equals", "iterator", "hasNext", "plusAssign", "minusAssign", "timesAssign", "divAssign", "remAssign", "leftShift"),
+            *("rightShift", "and", "or", "xor", "getValue", "setValue", "provideDelegate", "asBoolean", "asType", "apply", "unapply", "update"),
+            *(f"component{number}" for number in range(1, 10)),
+        }
+    ),
     project_is_outermost=True,
     locks=Locks(
         names=(

@@ -32,6 +32,9 @@ _LOOKS_UP = re.compile(
 _BY_NAME = re.compile(rb"\bvalueOf\(|\bEnumSource\b")
 _WORD = re.compile(rb"[A-Za-z_]\w*")
 _STRING = re.compile(rb'"((?:[^"\\\n]|\\.)*+)"')
+_NO_NAMES = re.compile(rb"//[^\n]*|/\*.*?\*/|\"(?:[^\"\\\n]|\\.)*+\"|'(?:[^'\\\n]|\\.)*+'", re.DOTALL)
+_ESCAPED = re.compile(rb"[\w$]*(?:\\u+[0-9a-fA-F]{4}[\w$]*)+")
+_ESCAPE = re.compile(r"\\u+([0-9a-fA-F]{4})")
 _EXPRESSION = re.compile(rb"[#$]\{|\bT\(|@\w+\.|^[#@]\w")
 _LITERAL = re.compile(r"[\w$]+\s*\.\s*class\b(?!\s*\.\s*(?:get(?:Simple|Canonical|Type)?Name|getResource\w*|getPackage\w*|isInstance|cast|hashCode"
                       r"|isAssignableFrom|getClassLoader|desiredAssertionStatus|getModule|equals|toString|getModifiers|getProtectionDomain)\b"
@@ -90,6 +93,8 @@ def _causes(
     if not record_of(language).leaves_unsaid or record.external or symbol.is_local:
         return
     texts = _texts(index, language, read, of_many=of_many)
+    if places := texts.escaped.get(record.name):
+        yield "unresolved_same_name", f"'{record.name}' is written with escapes", places
     if places := texts.naming(index, symbol, is_of_callers=is_of_callers):
         yield "string_exact", f"a string names '{record.name}', or a property or class by which it is found", places
     holder = scopes(index, [symbol.sym_id])[symbol.sym_id].container
@@ -159,13 +164,14 @@ def _literals(index: Index, around: Symbol, language: str) -> list[Place]:
 class _Texts(NamedTuple):
     """Files of a language, those of them that look members up, beginnings of names that are made there, and how a text is read.
 
-    by_word: strings by each word that they have; None until many symbols are asked about.
+    by_word: strings by each word that they have; None until many symbols are asked about. escaped: names that are written with escapes.
     """
 
     paths: list[str]
     looking: frozenset[str]
     beginnings: list[tuple[str, Place]]
     read: Callable[[str], bytes | None]
+    escaped: dict[str, list[Place]]
     by_word: dict[bytes, list[tuple[Place, bytes]]] | None = None
 
     def naming(self, index: Index, symbol: Symbol, *, is_of_callers: bool) -> list[Place]:
@@ -224,8 +230,12 @@ def _read_texts(index: Index, language: str, read: Callable[[str], bytes | None]
     looking: set[str] = set()
     beginnings: list[tuple[str, Place]] = []
     by_word: dict[bytes, list[tuple[Place, bytes]]] = {}
+    escaped: dict[str, list[Place]] = {}
     for path in paths:
         text = read(path) or b""
+        for match in _ESCAPED.finditer(_NO_NAMES.sub(_blank, text)) if b"\\u" in text else ():
+            name = _ESCAPE.sub(lambda found: chr(int(found[1], 16)), match[0].decode("utf-8", "replace"))
+            escaped.setdefault(name, []).append((path, text.count(b"\n", 0, match.start())))
         is_looking = _LOOKS_UP.search(text) is not None
         looking.update([path] if is_looking else [])
         for match in _STRING.finditer(text) if is_looking or of_many else ():
@@ -235,4 +245,8 @@ def _read_texts(index: Index, language: str, read: Callable[[str], bytes | None]
                 beginnings.append((beginning.decode(), place))
             for word in set(_WORD.findall(match[1])) if of_many else ():
                 by_word.setdefault(word, []).append((place, match[1]))
-    return _Texts(paths, frozenset(looking), beginnings, read, by_word if of_many else None)
+    return _Texts(paths, frozenset(looking), beginnings, read, escaped, by_word if of_many else None)
+
+
+def _blank(match: re.Match[bytes]) -> bytes:
+    return re.sub(rb"[^\n]", b" ", match[0])

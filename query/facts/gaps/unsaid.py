@@ -23,7 +23,9 @@ from query.facts.type_graph import above, below
 
 _GETTER = re.compile(r"(?:get|is|has|set)([A-Z]\w*)")
 _FIELD, _METHOD, _CONSTRUCTOR = SymbolKind.FIELD.label, SymbolKind.METHOD.label, SymbolKind.CONSTRUCTOR.label
-_SETTINGS, _NO_SETTINGS = (".xml",), ("pom.xml",)
+_SETTINGS, _NO_SETTINGS = (".xml", ".json"), ("pom.xml", "package.json", "package-lock.json", "tsconfig.json")
+_LAYOUT = b"android"
+"""A word of files that name a member and not its class."""
 
 _BELOW = """
     SELECT DISTINCT d.path FROM type_edge t JOIN symbol s ON s.sym_id = t.sub_id JOIN document d USING (doc_id)
@@ -241,11 +243,20 @@ def _accessed(index: Index, field: str) -> list[str]:
 
 def _named_elsewhere(index: Index, symbol: Symbol, around: Symbol, language: Language) -> Iterator[tuple[str, str, list[str]]]:
     beside = _beside(index, (*_SETTINGS, *language.read_as_properties))
-    words = {symbol.record.name.encode(), around.record.name.encode()}
-    settings = [path for path, found in beside.items() if words <= found and path.endswith(_SETTINGS)]
+    got = _GETTER.fullmatch(symbol.record.name)
+    own, of_type = symbol.record.name.encode(), {around.record.name.encode(), _LAYOUT}
+    names = {own, *([(got[1][:1].lower() + got[1][1:]).encode()] if got else [])}
+    settings = [
+        path
+        for path, found in beside.items()
+        if path.endswith(_SETTINGS) and not found.isdisjoint(names) and not found.isdisjoint(of_type if own in found else of_type - {_LAYOUT})
+    ]
     if settings:
         yield "not_read", f"settings that name '{around.record.name}' may name its member '{symbol.record.name}', too", settings
-    got = _GETTER.fullmatch(symbol.record.name)
+    if symbol.record.name in language.operates_elsewhere:
+        operating = [path for path in beside if path.endswith(language.read_as_properties)]
+        if operating:
+            yield "other_language", f"'{symbol.record.name}' is what an operator calls there, or a word of the syntax", operating
     if got and language.read_as_properties:
         name = (got[1][:1].lower() + got[1][1:]).encode()
         reading = [path for path, found in beside.items() if name in found and path.endswith(language.read_as_properties)]
