@@ -75,7 +75,12 @@ import javax.tools.ToolProvider;
  * it gets from a class which does not implement that interface, `H symbol text` how it is declared.
  */
 final class Names implements TaskListener {
+  private static final Set<String> RUN_BY_SIGNS = Set.of("toString", "iterator", "hasNext", "next", "close");
+
   private final BufferedWriter out;
+  private final Set<CompilationUnitTree> entered = new LinkedHashSet<>();
+  private final Map<String, List<ExecutableElement>> runBySigns = new HashMap<>();
+  private boolean isEntered;
   private final Trees trees;
   private final Elements elements;
   private final Types types;
@@ -112,11 +117,40 @@ final class Names implements TaskListener {
   }
 
   @Override
-  public void started(TaskEvent event) {}
+  public void started(TaskEvent event) {
+    if (event.getKind() == TaskEvent.Kind.ANALYZE && !isEntered) {
+      isEntered = true;
+      for (CompilationUnitTree unit : entered) {
+        for (Tree tree : unit.getTypeDecls()) {
+          Element found = tree instanceof ClassTree ? trees.getElement(TreePath.getPath(unit, tree)) : null;
+          if (found instanceof TypeElement) {
+            note((TypeElement) found);
+          }
+        }
+      }
+      entered.clear();
+    }
+  }
+
+  /** Notes which types of sources have a member that signs run. */
+  private void note(TypeElement type) {
+    for (Element member : type.getEnclosedElements()) {
+      if (member instanceof TypeElement) {
+        note((TypeElement) member);
+      } else if (member.getKind() == ElementKind.METHOD && RUN_BY_SIGNS.contains(member.getSimpleName().toString())) {
+        if (((ExecutableElement) member).getParameters().isEmpty() && trees.getTree(member) != null) {
+          runBySigns.computeIfAbsent(member.getSimpleName().toString(), key -> new ArrayList<>()).add((ExecutableElement) member);
+        }
+      }
+    }
+  }
 
   @Override
   public void finished(TaskEvent event) {
     CompilationUnitTree unit = event.getCompilationUnit();
+    if (event.getKind() == TaskEvent.Kind.ENTER && unit != null) {
+      entered.add(unit);
+    }
     if (event.getKind() != TaskEvent.Kind.ANALYZE || unit == null || event.getTypeElement() == null) {
       return;
     }
@@ -362,22 +396,16 @@ final class Names implements TaskListener {
       if (found == null || isMade || (isClosed && !isOfSource(found))) {
         return found;
       }
-      Element said = found;
-      if (!isOfSource(found) && member.equals("toString")) { // one that a class below has is not known here: as of what any may implement
-        said = memberOf("java.lang.CharSequence", member);
+      if (isOfSource(found)) { // what overrides it is known by that
+        say('N', at, sign, found);
+        return found;
       }
-      say('N', at, sign, said);
-      return found;
-    }
-
-    private Element memberOf(String type, String name) {
-      TypeElement holder = elements.getTypeElement(type);
-      for (Element one : holder == null ? List.<Element>of() : holder.getEnclosedElements()) {
-        if (one.getSimpleName().contentEquals(name)) {
-          return one;
+      for (ExecutableElement one : runBySigns.getOrDefault(member, List.of())) {
+        if (types.isSubtype(types.erasure(one.getEnclosingElement().asType()), types.erasure(holder.asType()))) {
+          say('N', at, sign, one);
         }
       }
-      return null;
+      return found;
     }
 
     /** The type of a source that values of a type are of; null where there is none such. */

@@ -76,7 +76,9 @@ ECMASCRIPT_BRIDGES = (
         hands_on=True,
     ),
     Bridge(
-        to=(_JVM,), evidence=r"\bJava\.type\s*\(|\bPackages\.\w|\bimport(?:Package|Class)\s*\(|\bJavaImporter\b|\bnew\s+java\.", read="words"
+        to=(_JVM,),
+        evidence=r"\bJava\.type\s*\(|\bPackages\.\w|\bimport(?:Package|Class)\s*\(|\bJavaImporter\b|\bnew\s+java\.",
+        read="words",
     ),
     Bridge(
         to=(NATIVE,), evidence=r"\bkoffi\b|\bffi-napi\b|\bffi-rs\b|\bDeno\.dlopen\b|\bbun:ffi\b|\bnode-ffi\b", read="words", hands_on=True

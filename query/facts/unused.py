@@ -156,7 +156,9 @@ def with_listed_base(index: Index, ids: Sequence[int]) -> set[int]:
     return {row[0] for row in rows}
 
 
-_SILENT = "^(?:" + "|".join(re.escape(base) for language in LANGUAGES if language.leaves_unsaid for base in language.hooks.silent_bases) + ")"
+_SILENT = (
+    "^(?:" + "|".join(re.escape(base) for language in LANGUAGES if language.leaves_unsaid for base in language.hooks.silent_bases) + ")"
+)
 """Of languages whose compiler tells which members of such a base are overridden."""
 
 

@@ -36,9 +36,11 @@ _NO_NAMES = re.compile(rb"//[^\n]*|/\*.*?\*/|\"(?:[^\"\\\n]|\\.)*+\"|'(?:[^'\\\n
 _ESCAPED = re.compile(rb"[\w$]*(?:\\u+[0-9a-fA-F]{4}[\w$]*)+")
 _ESCAPE = re.compile(r"\\u+([0-9a-fA-F]{4})")
 _EXPRESSION = re.compile(rb"[#$]\{|\bT\(|@\w+\.|^[#@]\w")
-_LITERAL = re.compile(r"[\w$]+\s*\.\s*class\b(?!\s*\.\s*(?:get(?:Simple|Canonical|Type)?Name|getResource\w*|getPackage\w*|isInstance|cast|hashCode"
-                      r"|isAssignableFrom|getClassLoader|desiredAssertionStatus|getModule|equals|toString|getModifiers|getProtectionDomain)\b"
-                      r"|\s*[!=]=)")  # fmt: skip
+_LITERAL = re.compile(
+    r"[\w$]+\s*\.\s*class\b(?!\s*\.\s*(?:get(?:Simple|Canonical|Type)?Name|getResource\w*|getPackage\w*|isInstance|cast"
+    r"|hashCode|isAssignableFrom|getClassLoader|desiredAssertionStatus|getModule|equals|toString|getModifiers|getProtectionDomain)\b"
+    r"|\s*[!=]=)"
+)
 _BEFORE = re.compile(r"(?:(?P<callee>[\w$]+)\s*\((?:[^()]*,)?\s*(?:[\w$]+\.)*|[!=]=\s*(?:[\w$]+\.)*)$")
 _WRITES_ACCESSORS = frozenset({"Data", "Value", "ToString", "EqualsAndHashCode"})
 _GIVES_VALUES = frozenset({"MethodSource", "FieldSource"})
@@ -55,7 +57,9 @@ _NAMED = """
     SELECT d.path, r.line, r.col, r.encl_id FROM refs r JOIN document d USING (doc_id)
     WHERE r.sym_id = ? AND NOT has_role(r.roles, 'definition', 'import') ORDER BY ALL
 """
-_OPEN = "SELECT d.path, o.line, o.col, o.encl_id FROM occ o JOIN document d USING (doc_id) WHERE o.sym_id IS NULL AND o.name = ? ORDER BY ALL"
+_OPEN = (
+    "SELECT d.path, o.line, o.col, o.encl_id FROM occ o JOIN document d USING (doc_id) WHERE o.sym_id IS NULL AND o.name = ? ORDER BY ALL"
+)
 _BESIDE = "SELECT sym_id FROM symbol WHERE container_id = ? AND name = ? AND is_kind(kind, 'method') ORDER BY sym_id"
 _HAS_CALL = "SELECT 1 FROM occ WHERE name = ? AND has_role(roles, 'call') LIMIT 1"
 
@@ -81,7 +85,9 @@ def concerned(index: Index, ids: Collection[int]) -> set[int]:
         return held_now(index, path)
 
     known = symbols_by_id(index, sorted(ids))
-    return {sym_id for sym_id, symbol in known.items() if next(_causes(index, symbol, read, is_of_callers=True, of_many=True), None) is not None}
+    return {
+        sym_id for sym_id, symbol in known.items() if next(_causes(index, symbol, read, is_of_callers=True, of_many=True), None) is not None
+    }
 
 
 def _causes(
@@ -138,7 +144,9 @@ def _of_implemented(index: Index, around: Symbol) -> list[Place]:
     interfaces = {sym_id for sym_id, scope in scopes(index, holders).items() if scope.kind == SymbolKind.INTERFACE}
     kept = keeping(index, sorted(interfaces)) if interfaces else {}
     return [
-        (path, line) for path, line, _, encl in rows if encl is not None and (known[encl].container in kept or (encl in interfaces and encl in kept))
+        (path, line)
+        for path, line, _, encl in rows
+        if encl is not None and (known[encl].container in kept or (encl in interfaces and encl in kept))
     ]
 
 
@@ -190,7 +198,9 @@ class _Texts(NamedTuple):
             if kind == _CONSTRUCTOR:
                 is_meant = made.search(said) is not None
             elif said == name:
-                is_meant = is_free or (place[0] in self.looking if kind == _METHOD else _BY_NAME.search(self.read(place[0]) or b"") is not None)
+                is_meant = is_free or (
+                    place[0] in self.looking if kind == _METHOD else _BY_NAME.search(self.read(place[0]) or b"") is not None
+                )
             else:
                 is_meant = (is_free and said == read_as) or _is_in_expression(said, name, read_as)
             if is_meant:

@@ -23,6 +23,7 @@ from query.facts.type_graph import above, below
 
 _GETTER = re.compile(r"(?:get|is|has|set)([A-Z]\w*)")
 _FIELD, _METHOD, _CONSTRUCTOR = SymbolKind.FIELD.label, SymbolKind.METHOD.label, SymbolKind.CONSTRUCTOR.label
+_CONSTANT = SymbolKind.ENUM_MEMBER.label
 _SETTINGS, _NO_SETTINGS = (".xml", ".json"), ("pom.xml", "package.json", "package-lock.json", "tsconfig.json")
 _LAYOUT = b"android"
 """A word of files that name a member and not its class."""
@@ -41,10 +42,14 @@ _OF_ABOVE = """
 """
 _NAMING = """
     SELECT d.path, r.line, r.end_col FROM refs r JOIN document d USING (doc_id) WHERE r.sym_id = $id AND NOT has_role(r.roles, 'definition')
-    UNION ALL SELECT d.path, o.line, o.end_col FROM occ o JOIN document d USING (doc_id) WHERE o.sym_id IS NULL AND o.name = $name ORDER BY ALL
+    UNION ALL
+    SELECT d.path, o.line, o.end_col FROM occ o JOIN document d USING (doc_id) WHERE o.sym_id IS NULL AND o.name = $name
+    ORDER BY ALL
 """
 _TAKEN_APART = re.compile(r"\s*(?:<[^;{}()]*>)?\s*\(")
-_BEFORE_PATTERN = re.compile(r"(?:\binstanceof|\bcase|[(,])\s+(?:final\s+)?(?:[\w$]+\.)*[\w$]+$|(?:\binstanceof|\bcase)\s+[\w$.]+$|[(]\s*[\w$]+$")
+_BEFORE_PATTERN = re.compile(
+    r"(?:\binstanceof|\bcase|[(,])\s+(?:final\s+)?(?:[\w$]+\.)*[\w$]+$|(?:\binstanceof|\bcase)\s+[\w$.]+$|[(]\s*[\w$]+$"
+)
 _RUN_IN_TEXT = "SELECT 1 FROM call_out WHERE caller = ? LIMIT 1"
 _BASES_MADE = """
     SELECT DISTINCT d.path FROM type_edge t JOIN symbol b ON b.sym_id = t.super_id JOIN symbol m ON m.container_id = b.sym_id
@@ -108,8 +113,14 @@ def _causes(index: Index, symbol: Symbol, *, is_of_callers: bool) -> Iterator[tu
     if is_of_callers and symbol.record.kind == _METHOD and kind not in TYPES:
         detail = f"'{symbol.record.name}' is a member of a class without a name: who calls the member that it implements runs it"
         yield "nameless_calls", detail, [symbol.record.path]
+    if is_of_callers and around is not None:
+        yield from _kept_by_library(index, symbol, around)
     if paths := _of_twins(index, symbol, around):
-        yield "ambiguous_type", f"there are several of the name '{symbol.record.qualified_name}', and a build says which of them is meant", paths
+        yield (
+            "ambiguous_type",
+            f"there are several of the name '{symbol.record.qualified_name}', and a build says which of them is meant",
+            paths,
+        )
     if is_of_callers and around is not None and symbol.record.kind in (_FIELD, _METHOD) and kind not in ("enum", "interface"):
         yield from _of_records(index, symbol, around)
     if symbol.record.kind == _FIELD and (paths := _accessed(index, symbol.record.name)):
@@ -159,6 +170,26 @@ def _of_records(index: Index, symbol: Symbol, around: Symbol) -> Iterator[tuple[
 _RECORD = re.compile(r"\brecord\s")
 
 
+def _kept_by_library(index: Index, symbol: Symbol, around: Symbol) -> Iterator[tuple[str, str, list[str]]]:
+    """Fields that serialization reads and writes by their names; constants of an enum that are reached together, or by a name."""
+    is_stored = not re.search(r"\b(?:static|transient)\b", symbol.record.signature) or symbol.record.name.startswith("serial")
+    if symbol.record.kind == _FIELD and is_stored and "java.io.Serializable" in above_types(index).bases(around.sym_id):
+        yield "nameless_calls", f"serialization reads and writes the field '{symbol.record.name}'", [symbol.record.path]
+    if symbol.record.kind == _CONSTANT:
+        sources = Sources(index)
+        found = set[str]()
+        for path, line, end in index.rows(_NAMING, {"id": around.sym_id, "name": around.record.name}):
+            lines = sources.lines(path)
+            text = lines[line].decode("utf-8", "replace") if lines is not None and line < len(lines) else ""
+            if _ALL_OF_ENUM.match(text, end):
+                found.add(path)
+        if found:
+            yield "nameless_calls", f"all constants of '{around.record.name}' are reached together, or by their names", sorted(found)
+
+
+_ALL_OF_ENUM = re.compile(r"\s*(?:\.|::)\s*(?:values|valueOf|class)\b")
+
+
 def _of_twins(index: Index, symbol: Symbol, around: Symbol | None) -> list[str]:
     """Where a symbol is used that has the name of this one in another folder, but for what lies beside one of both."""
     record = symbol.record
@@ -172,7 +203,7 @@ def _of_twins(index: Index, symbol: Symbol, around: Symbol | None) -> list[str]:
 
 
 def _module_of(path: str, qualified_name: str) -> str:
-    """The folder of the module that a file is of, with a slash behind it: above its sources, or that from which its package's name counts."""
+    """The folder of the module that a file is of, with a slash behind it: above its sources, or where its package's name begins."""
     if "/src/" in f"/{path}":
         return f"/{path}".partition("/src/")[0].removeprefix("/") + "/"
     folders = path.split("/")[:-1]
@@ -249,7 +280,9 @@ def _named_elsewhere(index: Index, symbol: Symbol, around: Symbol, language: Lan
     settings = [
         path
         for path, found in beside.items()
-        if path.endswith(_SETTINGS) and not found.isdisjoint(names) and not found.isdisjoint(of_type if own in found else of_type - {_LAYOUT})
+        if path.endswith(_SETTINGS)
+        and not found.isdisjoint(names)
+        and not found.isdisjoint(of_type if own in found else of_type - {_LAYOUT})
     ]
     if settings:
         yield "not_read", f"settings that name '{around.record.name}' may name its member '{symbol.record.name}', too", settings
