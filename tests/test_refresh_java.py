@@ -17,7 +17,7 @@ FILES = {
     BASE: "package shop;\nclass Base {\n  void step() {}\n  public void run() {}\n}\n",
     LOW: "package shop;\nclass Low extends Base {\n  void step() {}\n}\n",
     USE: "package shop;\nclass Use {\n  void use(Base base, Low low) {\n    base.step();\n    low.step();\n    low.run();\n  }\n}\n",
-    CONST: "package shop;\nclass Const {\n  static final int MOST = 3;\n  static final String NAME = \"a\";\n}\n",
+    CONST: 'package shop;\nclass Const {\n  static final int MOST = 3;\n  static final String NAME = "a";\n}\n',
     OVER: (
         "package shop;\nclass Over {\n  static void take(int one) {}\n  static void take(long one) {}\n"
         "  void f() {\n    take(Gauge.read());\n    take(new Gauge().size);\n    switch (1) { case Const.MOST: }\n  }\n}\n"
@@ -47,9 +47,14 @@ EDITS: Mapping[str, Change] = {
     "the type of a field, by which overloads are chosen": {GAUGE: _to("int size", "long size")},
     "a body": {OVER: _to("take(Gauge.read());", "take(2);")},
     "what a sign runs": {VOICE: _to("Says {}", 'Says {\n  public String toString() {\n    return "";\n  }\n}')},
-    "a file that goes, and another one of its name": {GAUGE: lambda _: None, GAUGE.replace("/shop/", "/till/"): lambda _: "package till;\nclass Gauge {}\n"},
-    "a class of a name that there is, in another root": {"examples/shop/Base.java": lambda _: "package shop;\nclass Base {\n  void other() {}\n}\n"},
-}  # fmt: skip
+    "a file that goes, and another one of its name": {
+        GAUGE: lambda _: None,
+        GAUGE.replace("/shop/", "/till/"): lambda _: "package till;\nclass Gauge {}\n",
+    },
+    "a class of a name that there is, in another root": {
+        "examples/shop/Base.java": lambda _: "package shop;\nclass Base {\n  void other() {}\n}\n"
+    },
+}
 
 
 def _apply(root: Path, change: Change) -> None:
