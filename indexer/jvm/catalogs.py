@@ -40,7 +40,7 @@ def read_catalog(content: bytes) -> Mapping[str, Sequence[Module]]:
     except (msgspec.DecodeError, ValueError, RecursionError):
         return {}
     versions = {name: _version(value, {}) for name, value in _table(whole, "versions").items()}
-    modules = {name: found for name, value in _table(whole, "libraries").items() if (found := _module(value, versions)) is not None}
+    modules = {name: one for name, value in _table(whole, "libraries").items() if (one := _module(value, versions)) is not None}
     found: dict[str, Sequence[Module]] = {accessor(name): [module] for name, module in modules.items()}
     for name, members in _table(whole, "bundles").items():
         listed = [modules[member] for member in members if member in modules] if isinstance(members, list) else []

@@ -139,15 +139,12 @@ def _of_method(index: Index, symbol: Symbol, around: Symbol, *, is_called: bool)
 def _of_implemented(index: Index, around: Symbol) -> list[Place]:
     """Where a method of an annotated interface takes or gives a type: somebody outside writes what that method does."""
     rows = index.rows(_NAMED, [around.sym_id])
-    known = scopes(index, {encl for *_, encl in rows if encl is not None})
-    holders = {scope.container for scope in known.values() if scope.container is not None}
-    interfaces = {sym_id for sym_id, scope in scopes(index, holders).items() if scope.kind == SymbolKind.INTERFACE}
-    kept = keeping(index, sorted(interfaces)) if interfaces else {}
-    return [
-        (path, line)
-        for path, line, _, encl in rows
-        if encl is not None and (known[encl].container in kept or (encl in interfaces and encl in kept))
-    ]
+    naming = {encl for *_, encl in rows if encl is not None}
+    known = scopes(index, naming)
+    holders = {sym_id for encl in naming for sym_id in (encl, known[encl].container) if sym_id is not None}
+    interfaces = [sym_id for sym_id in sorted(holders) if known[sym_id].kind == SymbolKind.INTERFACE]
+    kept = keeping(index, interfaces) if interfaces else {}
+    return [(path, line) for path, line, _, encl in rows if encl is not None and (encl in kept or known[encl].container in kept)]
 
 
 def _literals(index: Index, around: Symbol, language: str) -> list[Place]:
