@@ -180,6 +180,15 @@ def test_roots_that_have_one_file_twice_are_compiled_apart(tmp_path: Path) -> No
     assert [Path(source.path).relative_to(root).as_posix() for source in second] == ["src/main/java9/p/A.java"]
 
 
+def test_tests_are_compiled_beside_what_they_test(tmp_path: Path) -> None:
+    """Two modules have a class of one name."""
+    paths = ["one/src/main/java/p/A.java", "two/src/main/java/p/A.java", "two/src/test/java/p/T.java"]
+    root = write_tree(tmp_path, {path: "package p; class A {}" for path in paths})
+    first, second = rounds(sources_of(str(root / path) for path in paths))
+    assert [Path(source.path).relative_to(root).as_posix() for source in first] == paths[:1]
+    assert [Path(source.path).relative_to(root).as_posix() for source in second] == paths[1:]
+
+
 PARENT = """<project><groupId>g</groupId><artifactId>top</artifactId><version>3</version><packaging>pom</packaging>
 <parent><groupId>org.outer</groupId><artifactId>outer</artifactId><version>7</version></parent>
 <properties><junit.version>5.10.2</junit.version></properties>
