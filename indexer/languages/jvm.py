@@ -59,7 +59,6 @@ JAVA = Language(
     hooks=JVM_HOOKS,
     bridges=JAVA_BRIDGES,
     leaves_unsaid=True,
-    numbers_members=True,
     hands_objects_to=JAVA_HANDS,
     keeps_no_object=JAVA_KEEPS_NONE,
     read_as_properties=(".kt", ".kts", ".groovy", ".gradle", ".scala"),
