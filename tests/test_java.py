@@ -183,7 +183,7 @@ def test_roots_that_have_one_file_twice_are_compiled_apart(tmp_path: Path) -> No
 def test_tests_are_compiled_beside_what_they_test(tmp_path: Path) -> None:
     """Two modules have a class of one name."""
     paths = ["one/src/main/java/p/A.java", "two/src/main/java/p/A.java", "two/src/test/java/p/T.java"]
-    root = write_tree(tmp_path, {path: "package p; class A {}" for path in paths})
+    root = write_tree(tmp_path, dict.fromkeys(paths, "package p; class A {}"))
     first, second = rounds(sources_of(str(root / path) for path in paths))
     assert [Path(source.path).relative_to(root).as_posix() for source in first] == paths[:1]
     assert [Path(source.path).relative_to(root).as_posix() for source in second] == paths[1:]
