@@ -25,7 +25,7 @@ from indexer.text import word_digest
 MOST_BYTES = 4_000_000
 """A text that is longer was not written by anybody; what it holds is data."""
 
-Reads = Literal["words", "assembler", "code", "program", "expressions", "bindings", "examples", "dotted", "commands", "nothing"]
+Reads = Literal["words", "assembler", "code", "program", "expressions", "marks", "bindings", "examples", "dotted", "commands", "nothing"]
 
 
 class Rule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -70,7 +70,7 @@ def words_of(path: str, content: bytes) -> tuple[int, ...]:
     found = _READERS[reads](content)
     if reads == "assembler":
         found |= linking.words_of_assembler(path, content)
-    elif reads not in ("nothing", "examples", "expressions", "bindings"):
+    elif reads not in ("nothing", "examples", "expressions", "marks", "bindings"):
         found |= linking.words_of_commands(content) | _said_to_shells(path, content)
     return _digests(found)
 
@@ -211,6 +211,7 @@ _EVALUATED = re.compile(
 _SCRIPT = re.compile(
     rb"<script\b[^>]*(?:>|\Z)(.*?)(?:</script>|\Z)|\son[a-z]+=\s*(?:\"([^\"]*)(?:\"|\Z)|'([^']*)(?:'|\Z))", re.DOTALL | re.IGNORECASE
 )
+_MARKED = re.compile(rb"\{\{\{?[#^&]?\s*([\w.-]+)\s*\}\}")
 _BRACES = re.compile(rb"\{([^{}]*)\}")
 _PROPERTY = re.compile(rb"^\v=([A-Za-z_$][\w$]*)$", re.MULTILINE)
 """As `indexer.component` writes it."""
@@ -298,6 +299,7 @@ _READERS = {
     "code": _code,
     "program": lambda content: _code(content) | _expressions(content),
     "expressions": _expressions,
+    "marks": lambda content: _expressions(content) | {word for name in _MARKED.findall(content) for word in _WORD.findall(name)},
     "bindings": _bindings,
     "examples": _examples,
     "dotted": lambda content: _pairs(content) | _beside_types(content),

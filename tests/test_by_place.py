@@ -76,6 +76,13 @@ def test_members_of_an_enum_are_told_apart_by_the_text(text: str, name: str, exp
     assert by_place.renumbers(text, start, start + 1, "enum_member", JAVA) == ""
 
 
+def test_a_constructor_that_keeps_others_from_making_objects_stays():
+    text = "class A {\n  private A() {}\n  B() {}\n}\n"
+    assert "everybody" in by_place.renumbers(text, text.index("A()"), text.index("A()") + 1, "constructor", JAVA)
+    assert by_place.renumbers(text, text.index("B()"), text.index("B()") + 1, "constructor", JAVA) == ""
+    assert by_place.renumbers(text, text.index("A()"), text.index("A()") + 1, "constructor", TYPESCRIPT) == ""
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [

@@ -180,6 +180,15 @@ def test_roots_that_have_one_file_twice_are_compiled_apart(tmp_path: Path) -> No
     assert [Path(source.path).relative_to(root).as_posix() for source in second] == ["src/main/java9/p/A.java"]
 
 
+def test_tests_are_compiled_beside_what_they_test(tmp_path: Path) -> None:
+    """Two modules have a class of one name."""
+    paths = ["one/src/main/java/p/A.java", "two/src/main/java/p/A.java", "two/src/test/java/p/T.java"]
+    root = write_tree(tmp_path, dict.fromkeys(paths, "package p; class A {}"))
+    first, second = rounds(sources_of(str(root / path) for path in paths))
+    assert [Path(source.path).relative_to(root).as_posix() for source in first] == paths[:1]
+    assert [Path(source.path).relative_to(root).as_posix() for source in second] == paths[1:]
+
+
 PARENT = """<project><groupId>g</groupId><artifactId>top</artifactId><version>3</version><packaging>pom</packaging>
 <parent><groupId>org.outer</groupId><artifactId>outer</artifactId><version>7</version></parent>
 <properties><junit.version>5.10.2</junit.version></properties>
@@ -257,3 +266,48 @@ dependencies {
     [lacking] = find(_look(tmp_path / "w", {"build.gradle": "apply plugin: 'java'\n", "A.java": ""}))
     assert not lacking.can_fetch
     assert "Gradle is not run" in lacking.detail
+
+
+CATALOG = """
+[versions]
+junit = "5.10.2"
+guava = { strictly = "33.0.0-jre" }
+[libraries]
+junit-jupiter = { module = "org.junit.jupiter:junit-jupiter", version.ref = "junit" }
+junit-bom = { group = "org.junit", name = "junit-bom", version.ref = "junit" }
+google_guava = { module = "com.google.guava:guava", version.ref = "guava" }
+managed = { module = "org.junit.jupiter:junit-jupiter-params" }
+short = "com.a:b:1.0"
+bad = 7
+[bundles]
+all-tests = ["junit-jupiter", "short", "gone"]
+"""
+SCRIPT = """
+dependencies {{
+    testImplementation(platform(libs.junit.bom))
+    testImplementation(libs.bundles.all.tests)
+    testImplementation(libs.managed)
+    implementation libs.google.guava
+    // implementation(libs.short)
+    implementation(libs.nowhere)
+    {}
+}}
+"""
+
+
+def test_version_catalogs_of_gradle_are_read(tmp_path: Path) -> None:
+    files = {"gradle/libs.versions.toml": CATALOG, "app/build.gradle.kts": SCRIPT.format("api('com.c:d:2')"), "app/A.java": ""}
+    look = _look(tmp_path / "w", files)
+    [one] = needs(look.root, look.paths, look.fetched)
+    named = {(item.name, item.version) for item in one.dependencies}
+    assert named == {
+        ("com.c:d", "2"),
+        ("org.junit.jupiter:junit-jupiter", "5.10.2"),
+        ("com.a:b", "1.0"),
+        ("org.junit.jupiter:junit-jupiter-params", ""),
+        ("com.google.guava:guava", "33.0.0-jre"),
+    }
+    assert [(item.name, item.kind, item.scope) for item in one.managed] == [("org.junit:junit-bom", "pom", "import")]
+    assert one.unknown == ()
+    without = _look(tmp_path / "x", {"build.gradle": "dependencies { }\n", "gradle/libs.versions.toml": "no = [toml", "A.java": ""})
+    assert needs(without.root, without.paths, without.fetched) == []

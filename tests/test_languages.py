@@ -20,13 +20,14 @@ from indexer.crawl.run import Crawl, crawl
 
 pytestmark = pytest.mark.slow
 
-SERVERS = {"typescript": "ts7", "go": "gopls", "cpp": "clangd", "bash": "bash-language-server", "rust": "rust-analyzer"}
+SERVERS = {"typescript": "ts7", "go": "gopls", "cpp": "clangd", "bash": "bash-language-server", "rust": "rust-analyzer", "java": "javac"}
 OWN = {
     "typescript": "npm corpus . ",
     "go": "go example.com/corpus . ",
     "cpp": ". workspace . ",
     "bash": ". workspace . ",
     "rust": "cargo corpus . ",
+    "java": ". workspace . ",
 }
 SETTINGS = {"rust": LanguageConfig(options={"cargo": {"sysroot": None}})}  # whether the standard library's source is here is no matter
 CASES = [(language, folder.name) for language in SERVERS for folder in sorted((CORPORA / language).iterdir()) if folder.is_dir()]

@@ -1,5 +1,8 @@
+import com.sun.source.tree.BinaryTree;
 import com.sun.source.tree.ClassTree;
+import com.sun.source.tree.CompoundAssignmentTree;
 import com.sun.source.tree.CompilationUnitTree;
+import com.sun.source.tree.EnhancedForLoopTree;
 import com.sun.source.tree.IdentifierTree;
 import com.sun.source.tree.ImportTree;
 import com.sun.source.tree.MemberReferenceTree;
@@ -9,6 +12,7 @@ import com.sun.source.tree.NewClassTree;
 import com.sun.source.tree.ParameterizedTypeTree;
 import com.sun.source.tree.AnnotatedTypeTree;
 import com.sun.source.tree.Tree;
+import com.sun.source.tree.TryTree;
 import com.sun.source.tree.TypeParameterTree;
 import com.sun.source.tree.VariableTree;
 import com.sun.source.util.JavacTask;
@@ -46,9 +50,13 @@ import javax.lang.model.element.TypeElement;
 import javax.lang.model.element.TypeParameterElement;
 import javax.lang.model.element.VariableElement;
 import javax.lang.model.type.DeclaredType;
+import javax.lang.model.type.IntersectionType;
 import javax.lang.model.type.TypeKind;
 import javax.lang.model.type.TypeMirror;
+import javax.lang.model.type.TypeVariable;
+import javax.lang.model.type.WildcardType;
 import javax.lang.model.util.Elements;
+import javax.lang.model.util.Types;
 import javax.tools.DiagnosticListener;
 import javax.tools.JavaCompiler;
 import javax.tools.JavaFileObject;
@@ -63,12 +71,19 @@ import javax.tools.ToolProvider;
  *
  * <p>Lines, in fields between tabs: `F path sha256` begins a file, `.` ends it, `N line col length symbol` is a name that stands there, `D`
  * the same where the symbol is defined, `S symbol parent` says what a type is derived from, `O symbol member` which member
- * of a type outside it overrides or implements, by one of its own or by one that it gets from above, `H symbol text` how it is declared.
+ * it overrides or implements, of a type outside by one of its own or by one that it gets from above, of an interface of a source by one that
+ * it gets from a class which does not implement that interface, `H symbol text` how it is declared.
  */
 final class Names implements TaskListener {
+  private static final Set<String> RUN_BY_SIGNS = Set.of("toString", "iterator", "hasNext", "next", "close");
+
   private final BufferedWriter out;
+  private final Set<CompilationUnitTree> entered = new LinkedHashSet<>();
+  private final Map<String, List<ExecutableElement>> runBySigns = new HashMap<>();
+  private boolean isEntered;
   private final Trees trees;
   private final Elements elements;
+  private final Types types;
   private final Map<CompilationUnitTree, Set<Tree>> waiting = new IdentityHashMap<>();
   private final Map<TypeElement, Set<TypeElement>> lineages = new HashMap<>();
 
@@ -76,6 +91,7 @@ final class Names implements TaskListener {
     this.out = out;
     trees = Trees.instance(task);
     elements = task.getElements();
+    types = task.getTypes();
   }
 
   public static void main(String[] words) throws IOException {
@@ -101,11 +117,40 @@ final class Names implements TaskListener {
   }
 
   @Override
-  public void started(TaskEvent event) {}
+  public void started(TaskEvent event) {
+    if (event.getKind() == TaskEvent.Kind.ANALYZE && !isEntered) {
+      isEntered = true;
+      for (CompilationUnitTree unit : entered) {
+        for (Tree tree : unit.getTypeDecls()) {
+          Element found = tree instanceof ClassTree ? trees.getElement(TreePath.getPath(unit, tree)) : null;
+          if (found instanceof TypeElement) {
+            note((TypeElement) found);
+          }
+        }
+      }
+      entered.clear();
+    }
+  }
+
+  /** Notes which types of sources have a member that signs run. */
+  private void note(TypeElement type) {
+    for (Element member : type.getEnclosedElements()) {
+      if (member instanceof TypeElement) {
+        note((TypeElement) member);
+      } else if (member.getKind() == ElementKind.METHOD && RUN_BY_SIGNS.contains(member.getSimpleName().toString())) {
+        if (((ExecutableElement) member).getParameters().isEmpty() && trees.getTree(member) != null) {
+          runBySigns.computeIfAbsent(member.getSimpleName().toString(), key -> new ArrayList<>()).add((ExecutableElement) member);
+        }
+      }
+    }
+  }
 
   @Override
   public void finished(TaskEvent event) {
     CompilationUnitTree unit = event.getCompilationUnit();
+    if (event.getKind() == TaskEvent.Kind.ENTER && unit != null) {
+      entered.add(unit);
+    }
     if (event.getKind() != TaskEvent.Kind.ANALYZE || unit == null || event.getTypeElement() == null) {
       return;
     }
@@ -314,6 +359,124 @@ final class Names implements TaskListener {
       return -1;
     }
 
+    /** The first place of a sign behind a place, comments left out; -1 where another word comes first. */
+    private long sign(long from, String sign) {
+      for (int at = (int) Math.max(from, 0); at < text.length() && from >= 0; at++) {
+        if (text.startsWith("//", at)) {
+          at = text.indexOf('\n', at);
+        } else if (text.startsWith("/*", at)) {
+          at = text.indexOf("*/", at + 2) + 1;
+        } else if (text.startsWith(sign, at)) {
+          return at;
+        } else if (!Character.isWhitespace(text.charAt(at)) && text.charAt(at) != ')') {
+          return -1;
+        }
+        if (at <= 0) {
+          return -1;
+        }
+      }
+      return -1;
+    }
+
+    /** That a sign, or a word of the language, runs a member without parameters of a value of a type of a source; gives the member. */
+    private ExecutableElement sayRun(long at, String sign, TypeMirror type, String member) {
+      TypeElement holder = ofSource(type);
+      if (holder == null || at < 0) {
+        return null;
+      }
+      ExecutableElement found = null;
+      for (Element one : elements.getAllMembers(holder)) {
+        boolean isIt = one.getKind() == ElementKind.METHOD && one.getSimpleName().contentEquals(member);
+        if (isIt && ((ExecutableElement) one).getParameters().isEmpty()) {
+          found = (ExecutableElement) one;
+        }
+      }
+      boolean isMade = found != null && isOfSource(found) && source(found) != found;
+      boolean isClosed = holder.getModifiers().contains(Modifier.FINAL) || holder.getKind() == ElementKind.ENUM;
+      if (found == null || isMade || (isClosed && !isOfSource(found))) {
+        return found;
+      }
+      if (isOfSource(found)) { // what overrides it is known by that
+        say('N', at, sign, found);
+        return found;
+      }
+      for (ExecutableElement one : runBySigns.getOrDefault(member, List.of())) {
+        if (types.isSubtype(types.erasure(one.getEnclosingElement().asType()), types.erasure(holder.asType()))) {
+          say('N', at, sign, one);
+        }
+      }
+      return found;
+    }
+
+    /** The type of a source that values of a type are of; null where there is none such. */
+    private TypeElement ofSource(TypeMirror type) {
+      for (int step = 0; type != null && step < 8; step++) {
+        if (type instanceof TypeVariable) {
+          type = ((TypeVariable) type).getUpperBound();
+        } else if (type instanceof WildcardType) {
+          type = ((WildcardType) type).getExtendsBound();
+        } else if (type instanceof IntersectionType) {
+          for (TypeMirror bound : ((IntersectionType) type).getBounds()) {
+            TypeElement found = ofSource(bound);
+            if (found != null) {
+              return found;
+            }
+          }
+          return null;
+        } else {
+          break;
+        }
+      }
+      Element element = type == null || type.getKind() != TypeKind.DECLARED ? null : types.asElement(type);
+      return element instanceof TypeElement && isOfSource(element) ? (TypeElement) element : null;
+    }
+
+    private TypeMirror typeOf(Tree tree) {
+      return tree == null ? null : trees.getTypeMirror(new TreePath(getCurrentPath(), tree));
+    }
+
+    private boolean isText(TypeMirror type) {
+      Element element = type == null || type.getKind() != TypeKind.DECLARED ? null : types.asElement(type);
+      return element instanceof TypeElement && ((TypeElement) element).getQualifiedName().contentEquals("java.lang.String");
+    }
+
+    @Override
+    public Void visitBinary(BinaryTree tree, Void nothing) {
+      if (tree.getKind() == Tree.Kind.PLUS && isText(trees.getTypeMirror(getCurrentPath()))) {
+        long at = sign(end(tree.getLeftOperand()), "+");
+        sayRun(at, "+", typeOf(tree.getLeftOperand()), "toString");
+        sayRun(at, "+", typeOf(tree.getRightOperand()), "toString");
+      }
+      return super.visitBinary(tree, nothing);
+    }
+
+    @Override
+    public Void visitCompoundAssignment(CompoundAssignmentTree tree, Void nothing) {
+      if (tree.getKind() == Tree.Kind.PLUS_ASSIGNMENT && isText(typeOf(tree.getVariable()))) {
+        sayRun(sign(end(tree.getVariable()), "+="), "+=", typeOf(tree.getExpression()), "toString");
+      }
+      return super.visitCompoundAssignment(tree, nothing);
+    }
+
+    @Override
+    public Void visitEnhancedForLoop(EnhancedForLoopTree tree, Void nothing) {
+      long at = sign(end(tree.getVariable()), ":");
+      ExecutableElement iterator = sayRun(at, ":", typeOf(tree.getExpression()), "iterator");
+      if (iterator != null) {
+        sayRun(at, ":", iterator.getReturnType(), "hasNext");
+        sayRun(at, ":", iterator.getReturnType(), "next");
+      }
+      return super.visitEnhancedForLoop(tree, nothing);
+    }
+
+    @Override
+    public Void visitTry(TryTree tree, Void nothing) {
+      for (Tree resource : tree.getResources()) {
+        sayRun(sign(start(tree) + "try".length(), "("), "(", typeOf(resource), "close");
+      }
+      return super.visitTry(tree, nothing);
+    }
+
     private Element meant(TreePath path) {
       Element found = trees.getElement(path);
       return found == null || (found instanceof PackageElement && !isThere(path, found)) ? null : source(found);
@@ -427,7 +590,7 @@ final class Names implements TaskListener {
       return super.visitClass(tree, nothing);
     }
 
-    /** Which members of types outside a type implements or overrides: by a member of its own, or by one that it gets from a source. */
+    /** Which members a type implements or overrides where names and types above do not show it: of types outside, and by what it inherits. */
     private void sayOverridden(TypeElement type, String symbol) {
       Map<String, List<ExecutableElement>> own = new HashMap<>();
       List<TypeElement> outside = new ArrayList<>();
@@ -435,6 +598,9 @@ final class Names implements TaskListener {
         if (!isOfSource(above)) {
           outside.add(above);
           continue;
+        }
+        if (above != type && above.getKind().isInterface()) {
+          outside.add(above); // for a member that the type gets from a class that knows nothing of the interface
         }
         for (Element member : above.getEnclosedElements()) {
           if (member.getKind() == ElementKind.METHOD && !isFixed(member)) {
@@ -449,9 +615,10 @@ final class Names implements TaskListener {
           }
           for (ExecutableElement mine : own.getOrDefault(member.getSimpleName().toString(), List.of())) {
             boolean isSaidAbove = mine.getEnclosingElement() != type && isBelow((TypeElement) mine.getEnclosingElement(), above);
+            isSaidAbove |= mine == member || (isOfSource(above) && isBelow((TypeElement) mine.getEnclosingElement(), above));
             String named = symbol(member, locals);
             if (named != null && !isSaidAbove && elements.overrides(mine, (ExecutableElement) member, type)) {
-              lines.append("O\t").append(symbol).append('\t').append(home(member)).append(named).append('\n');
+              lines.append("O\t").append(symbol).append('\t').append(isOfSource(member) ? "" : home(member)).append(named).append('\n');
               break;
             }
           }

@@ -62,21 +62,36 @@ def sources_of(paths: Iterable[str]) -> Iterator[Source]:
 
 
 def rounds(sources: Iterable[Source]) -> list[list[Source]]:
-    """The sources by root, roots that have the same places in different rounds; the first takes all that it can."""
+    """The sources by root, roots that have the same places in different rounds.
+
+    A root goes where another one of its module is (tests beside what they test), else into the first round that can take it.
+    """
     by_root: dict[str, list[Source]] = {}
     for source in sources:
         by_root.setdefault(source.root, []).append(source)
-    made: list[tuple[set[str], list[Source]]] = []
+    made: list[_Round] = []
     for root in sorted(by_root, key=lambda root: (root.count("/"), root)):
         places = {item.place for item in by_root[root] if item.holds_type}
-        for taken, members in made:
-            if taken.isdisjoint(places):
-                taken |= places
-                members += by_root[root]
-                break
-        else:
-            made.append((places, list(by_root[root])))
-    return [members for _, members in made]
+        module = _module_of(root)
+        free = [one for one in made if one.places.isdisjoint(places)]
+        into = next((one for one in free if module in one.modules), free[0] if free else None)
+        if into is None:
+            made.append(into := _Round(set(), set(), []))
+        into.places.update(places)
+        into.modules.add(module)
+        into.sources.extend(by_root[root])
+    return [one.sources for one in made]
+
+
+class _Round(NamedTuple):
+    places: set[str]
+    modules: set[str]
+    sources: list[Source]
+
+
+def _module_of(root: str) -> str:
+    """The folder of the module that a root is of, as Maven and Gradle lay it out; else the root itself."""
+    return f"{root}/".partition("/src/")[0]
 
 
 def compile_all(javac: str, paths: Iterable[str], class_path: Sequence[str], folder: Path, heap_mb: int) -> Iterator[Written]:

@@ -1,4 +1,5 @@
-"""What the manifests of a repository in Java depend on, read as text: pom.xml, and coordinates that stand as they are in build.gradle.
+"""What the manifests of a repository in Java depend on, read as text: pom.xml, and what stands in build.gradle as coordinates or as a name
+of a version catalog.
 
 Of that a project of lspidx's own is written for Maven: dependencies, what manages their versions, properties; no plugin, no extension,
 no profile, no registry of the repository's choice. So Maven can be asked for the class path without running anything of the repository.
@@ -16,6 +17,7 @@ from typing import NamedTuple
 from xml.etree import ElementTree
 
 from indexer.encoding import read_manifest
+from indexer.jvm import catalogs
 from indexer.private_places import is_held
 
 MANIFESTS = ("pom.xml", "build.gradle", "build.gradle.kts")
@@ -129,9 +131,19 @@ def wanted(root: Path, paths: Iterable[str], outside: Callable[[tuple[str, str, 
     folders = {os.path.dirname(path) for path in poms}
     for path in files:
         if not path.endswith(".xml") and os.path.dirname(path) not in folders:
-            read = read_gradle(_content(root / path).decode("utf-8", "replace"))
-            made.add(Wanted(tuple(read), (), ()))
+            made.add(_of_script(_content(root / path).decode("utf-8", "replace"), root, os.path.dirname(path)))
     return sorted(one for one in made if one.dependencies or one.unknown)
+
+
+def _of_script(text: str, root: Path, folder: str) -> Wanted:
+    """What a build script names by coordinates, or by its catalog; what has no version, and nothing that manages one, is unknown."""
+    read = read_gradle(text)
+    uses = catalogs.used(_COMMENT.sub("", text), catalogs.catalog_of(root, folder)) if "libs." in text else []
+    managed = [Dependency(*module, "pom", "", "import") for use in uses if use.is_platform for module in use.modules]
+    listed = _unique([*read, *(Dependency(*module) for use in uses if not use.is_platform for module in use.modules)])
+    whole = [item for item in listed if _is_whole(item) and (item.version or managed)]
+    unknown = sorted({item.name for item in listed if item not in whole})
+    return Wanted(tuple(whole), tuple(item for item in managed if item.version and _is_whole(item)), tuple(unknown))
 
 
 def _content(path: Path) -> bytes:

@@ -76,6 +76,11 @@ ECMASCRIPT_BRIDGES = (
         hands_on=True,
     ),
     Bridge(
+        to=(_JVM,),
+        evidence=r"\bJava\.type\s*\(|\bPackages\.\w|\bimport(?:Package|Class)\s*\(|\bJavaImporter\b|\bnew\s+java\.",
+        read="words",
+    ),
+    Bridge(
         to=(NATIVE,), evidence=r"\bkoffi\b|\bffi-napi\b|\bffi-rs\b|\bDeno\.dlopen\b|\bbun:ffi\b|\bnode-ffi\b", read="words", hands_on=True
     ),
 )
@@ -141,7 +146,7 @@ SCALA_BRIDGES = (
     Bridge(to=(NATIVE,), evidence=r"@native\b|@extern\b|\bcom\.sun\.jna\b", read="words"),
     Bridge(to=(_JVM,), read="words"),
 )
-CLOJURE_BRIDGES = (Bridge(to=(_JVM,), evidence=r"\(:?import\b", read="words"),)
+CLOJURE_BRIDGES = (Bridge(to=(_JVM,), evidence=r"\(:?import\b|\(\.\.?[\w\s]|\(\w+\.\s|\(\w[\w.]*/\w", read="words"),)
 CSHARP_BRIDGES = (
     Bridge(to=(NATIVE,), evidence=r"\b(?:Dll|Library)Import\b", read="words"),
     Bridge(to=(NATIVE,), evidence=r"\bGetExport\b|\bGetProcAddress\b|\bdelegate\* unmanaged\b", read="strings"),

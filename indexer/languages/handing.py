@@ -6,7 +6,7 @@ language's own library, may call any public member.
 
 from __future__ import annotations
 
-OWN_PACKAGES = frozenset({"stdlib", "std", "typescript", "@types/node"})
+OWN_PACKAGES = frozenset({"stdlib", "std", "typescript", "@types/node", "jdk"})
 """Packages of the languages themselves, as monikers have them."""
 
 PYTHON_HANDS = (
@@ -200,5 +200,47 @@ GO_KEEPS_NONE = frozenset(
             "Wrap",
         ),
         *("Wrapf", "Info", "Infof", "Debug", "Debugf", "Warn", "Warnf", "With", "WithField", "WithFields", "Any", "Store", "Send", "Put"),
+    }
+)
+
+JAVA_HANDS = (("getBeanInfo", ""), ("registerMBean", ""), ("bind", r"\bjava\.rmi\b"), ("rebind", r"\bjava\.rmi\b"))
+JAVA_KEEPS_NONE = frozenset(
+    {
+        *("assertThat", "assertEquals", "assertNotEquals", "assertSame", "assertNotSame", "assertNull", "assertNotNull", "assertTrue"),
+        *("assertFalse", "assertThrows", "assertInstanceOf", "assertArrayEquals", "isEqualTo", "isNotEqualTo", "isSameAs", "isInstanceOf"),
+        *("isInstanceOfAny", "isExactlyInstanceOf", "hasCauseInstanceOf", "is", "equalTo", "instanceOf", "sameInstance", "containsExactly"),
+        *(
+            "contains",
+            "fail",
+            "expect",
+            "mock",
+            "spy",
+            "when",
+            "verify",
+            "doReturn",
+            "doThrow",
+            "thenReturn",
+            "thenThrow",
+            "any",
+            "eq",
+            "same",
+        ),
+        *("isA", "getLogger", "getLog", "info", "debug", "warn", "error", "trace", "log", "logger", "checkNotNull", "checkArgument"),
+        *(
+            "checkState",
+            "requireNonNull",
+            "notNull",
+            "isTrue",
+            "of",
+            "ofNullable",
+            "just",
+            "add",
+            "put",
+            "set",
+            "append",
+            "copyOf",
+            "newArrayList",
+        ),
+        *("newHashSet", "newHashMap", "asList", "hashCode", "equals", "toString", "compare", "cast", "isAssignableFrom", "toStringHelper"),
     }
 )

@@ -24,6 +24,7 @@ class Hooks(msgspec.Struct, frozen=True, kw_only=True):
     members_without_parameters: those of them that are asked for without parameters, so that one with parameters is another.
     files: globs of paths, and what frameworks look up by name in such files; `*`: whatever is exported.
     public_members: a base outside the workspace that is not listed may call any public member of a class below it.
+    running: annotations by which a runner of tests calls what they stand on; it is no caller, and what they stand on is used all the same.
     attributes: names of attributes in the head of a function by which a loader, a linker or a processor calls it.
     """
 
@@ -39,6 +40,7 @@ class Hooks(msgspec.Struct, frozen=True, kw_only=True):
     members_without_parameters: frozenset[str] = frozenset()
     files: tuple[tuple[str, tuple[str, ...]], ...] = ()
     public_members: bool = False
+    running: frozenset[str] = frozenset()
     attributes: frozenset[str] = frozenset()
 
 
@@ -256,6 +258,23 @@ JVM_HOOKS = Hooks(
             *("java.rmi.Remote", "java.rmi.server.RemoteObject", "java.rmi.server.RemoteServer", "java.rmi.server.UnicastRemoteObject"),
             *("java.rmi.activation.Activatable", "java.lang.annotation.Annotation", "javax.swing.plaf.ComponentUI"),
         )
+    ),
+    running=frozenset(
+        {
+            *("Test", "Before", "After", "BeforeEach", "AfterEach", "BeforeAll", "AfterAll", "ParameterizedTest", "RepeatedTest", "Nested"),
+            *(
+                "TestFactory",
+                "TestTemplate",
+                "BeforeClass",
+                "AfterClass",
+                "BeforeMethod",
+                "AfterMethod",
+                "BeforeSuite",
+                "AfterSuite",
+                "Rule",
+            ),
+            *("ClassRule", "RegisterExtension", "TempDir", "Theory", "DataPoint", "DataPoints", "Property", "Benchmark"),
+        }
     ),
     passing=frozenset(
         {

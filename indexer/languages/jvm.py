@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from indexer.languages.bridges import CSHARP_BRIDGES, JAVA_BRIDGES, KOTLIN_BRIDGES, SCALA_BRIDGES
+from indexer.languages.handing import JAVA_HANDS, JAVA_KEEPS_NONE
 from indexer.languages.hooks import JVM_HOOKS
 from indexer.languages.record import Grammar, Language, Locks, Lookup
 from indexer.model import NameUse
@@ -28,7 +29,8 @@ JAVA = Language(
     grammar=Grammar(
         source=("tree_sitter_java", "language"),
         definitions=("java.definitions",),
-        uses=("java.uses",),
+        uses=("java.uses", "java.operations"),
+        signs="own",
         exports="public",
         namespaces="kinds",
         class_named_constructors=True,
@@ -41,6 +43,7 @@ JAVA = Language(
         *(Lookup(call=call, use=NameUse.MEMBER) for call in ("getMethod", "getDeclaredMethod", "getField", "getDeclaredField", "getBean")),
         *(Lookup(call=call, use=NameUse.MEMBER, argument=-1) for call in (*_NAMING_ANNOTATIONS, *_NAMING_CALLS)),
     ),
+    operations=(("text", (("toString",),)), ("iterate", (("iterator",), ("hasNext",), ("next",))), ("close", (("close",),))),
     runtime_members=frozenset(
         {
             *("toString", "equals", "hashCode", "compareTo", "compare", "close", "iterator", "hasNext", "next", "finalize", "clone"),
@@ -51,12 +54,63 @@ JAVA = Language(
     dotted_types=True,
     named_by_package=True,
     runner="junit",
+    runs_by_name=frozenset({"premain", "agentmain"}),
     manager="maven",
     hooks=JVM_HOOKS,
     bridges=JAVA_BRIDGES,
     leaves_unsaid=True,
+    hands_objects_to=JAVA_HANDS,
+    keeps_no_object=JAVA_KEEPS_NONE,
     read_as_properties=(".kt", ".kts", ".groovy", ".gradle", ".scala"),
     reads_by_getters=True,
+    operates_elsewhere=frozenset(
+        {
+            *("plus", "minus", "times", "multiply", "div", "rem", "mod", "power", "unaryMinus", "unaryPlus", "negative", "positive", "not"),
+            *(
+                "inc",
+                "dec",
+                "next",
+                "previous",
+                "rangeTo",
+                "rangeUntil",
+                "contains",
+                "isCase",
+                "get",
+                "set",
+                "getAt",
+                "putAt",
+                "invoke",
+                "call",
+            ),
+            *(
+                "compareTo",
+                "equals",
+                "iterator",
+                "hasNext",
+                "plusAssign",
+                "minusAssign",
+                "timesAssign",
+                "divAssign",
+                "remAssign",
+                "leftShift",
+            ),
+            *(
+                "rightShift",
+                "and",
+                "or",
+                "xor",
+                "getValue",
+                "setValue",
+                "provideDelegate",
+                "asBoolean",
+                "asType",
+                "apply",
+                "unapply",
+                "update",
+            ),
+            *(f"component{number}" for number in range(1, 10)),
+        }
+    ),
     project_is_outermost=True,
     locks=Locks(
         names=(

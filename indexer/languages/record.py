@@ -138,6 +138,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     types_in_text: no server tells what stands above a type; its head does.
     leaves_unsaid: constructors run others without a word, tools write accessors of fields, classes without a name have members.
     read_as_properties: endings of files of other languages that read `getName` as `name`.
+    operates_elsewhere: members that operators and other syntax of the languages beside it call (`read_as_properties`).
     reads_by_getters: a template's `x.name` calls `getName`, `isName` or `hasName`.
     runs_words: commands that run the words which they are given; a language that has some runs what a variable or a text holds.
 
@@ -264,6 +265,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     leaves_unsaid: bool = False
     read_as_properties: tuple[str, ...] = ()
     reads_by_getters: bool = False
+    operates_elsewhere: frozenset[str] = frozenset()
     runs_words: frozenset[str] = frozenset()
 
     bridges: tuple[Bridge, ...] = ()

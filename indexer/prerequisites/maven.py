@@ -30,7 +30,7 @@ def _unread_scripts(look: Look) -> Iterator[Prerequisite]:
     """Builds of which nothing can be read without running them."""
     scripts = sorted(path for path in look.paths if os.path.basename(path) in MANIFESTS[1:])
     if scripts:
-        detail = f"what {scripts[0]} depends on is not known, since Gradle is not run and no coordinates stand in it"
+        detail = f"what {scripts[0]} depends on is not known, since Gradle is not run and no coordinates stand in it or in a catalog"
         remedy = "a pom.xml beside it that names the dependencies, then lspidx index --fetch"
         yield Prerequisite(language=JAVA.name, name="class path", detail=detail, remedy=remedy)
 

@@ -46,6 +46,10 @@ CONTENT_VERSION: what the same source means; a change makes indexes want a rebui
                     Python: what is raised and where it is caught, constant names that variables, defaults and tables hold; JavaScript: the
                     same, and computed keys
    21  2026-11-29  TypeScript, JavaScript: tests of types (`x.test-d.ts`) are tests
+                    Java: what signs run, members that a class inherits and that implement an interface, bases of local classes, sources by
+                    module, names in annotations of packages; words of templates of Mustache and Velocity, of FXML, and of Clojure and
+                    scripts that call the JVM
+                    what a second server says; Python: mappings made of pairs, `dataclasses.replace`; JavaScript: classes that look alike
 """
 
 from __future__ import annotations

@@ -9,11 +9,12 @@ from typing import Any
 import msgspec
 
 from indexer.errors import AmbiguousName, NameNotFound
+from indexer.languages import record_of
 from indexer.model import SymbolKind
 from query.answers.envelope import Answer, Completeness, Provenance, Reason, completeness_from
 from query.answers.paths import of_paths
 from query.facts.documents import documents
-from query.facts.families import family_of, of_family
+from query.facts.families import family_of, languages_of, of_family
 from query.facts.folders import index_command
 from query.facts.freshness import Drift, drift
 from query.facts.gaps import (
@@ -34,6 +35,7 @@ from query.facts.gaps import (
     names,
     other_languages,
     reading,
+    reflection,
     registration,
     shapes,
     shell_words,
@@ -82,6 +84,7 @@ _CONDITIONS: tuple[Callable[[Index, Uses], list[Reason]], ...] = (
     shell_words.reasons,
     called_strings.reasons,
     unsaid.reasons,
+    reflection.reasons,
 )
 """What is asked for gaps when uses are asked for; each is the `reasons` of a module of `query.facts.gaps`."""
 
@@ -301,7 +304,14 @@ class Certificate:
         return hierarchies.unresolved_subtypes(self._index, known, about=about)
 
     def unlisted_subtypes(self, ids: Collection[int], members: Collection[str] | None = None) -> list[Reason]:
-        return hierarchies.unlisted_subtypes(self._index, ids, members)
+        found = hierarchies.unlisted_subtypes(self._index, ids, members)
+        known, languages = symbols_by_id(self._index, sorted(ids)), languages_of(self._index)
+        asked = [symbol for symbol in known.values() if record_of(languages.get(symbol.record.path, "")).leaves_unsaid]
+        return [*found, *(other_languages.reasons(self._index, self._uses(asked, "references", None)) if asked else [])]
+
+    def unlisted_implementations(self, sym_id: int, container: int) -> list[Reason]:
+        """What may implement a member without being in the index as a member that overrides it. `container`: its type."""
+        return [*self.unlisted_subtypes([container]), *unsaid.unlisted_accessors(self._index, sym_id)]
 
     def unlisted_supertypes(self, sym_id: int) -> list[Reason]:
         return hierarchies.unlisted_supertypes(self._index, sym_id)

@@ -9,6 +9,7 @@ from indexer.languages import PYTHON, record_of
 from indexer.model import TYPE_KINDS, SymbolKind
 from query.facts import components
 from query.facts.built_names import families, is_of, literals
+from query.facts.decorators import decorators_of
 from query.facts.documents import documents
 from query.facts.families import family_of
 from query.facts.freshness import Drift
@@ -19,6 +20,7 @@ from query.facts.gaps import (
     handed_objects,
     library_names,
     other_languages,
+    reflection,
     shell_words,
     spelled_members,
     types_in_text,
@@ -96,7 +98,10 @@ def dead_code(index: Index, wanted: Wanted, *, drift: Drift, uncertain: Callable
         "other_language": other_languages.concerned(index, ids, drift),
         "string_called": called_strings.concerned(index, ids, drift),
         "shell_word": shell_words.concerned(index, ids, drift),
-        "nameless_calls": unsaid.concerned(index, ids) | types_in_text.concerned(index, ids) | unions.concerned(index, ids),
+        "nameless_calls": unsaid.concerned(index, ids)
+        | reflection.concerned(index, ids)
+        | types_in_text.concerned(index, ids)
+        | unions.concerned(index, ids),
         "not_read": named_in_unread(index, ids, drift, lambda path: family_of(index, path)),
         "partial_coverage": uncertain(ids),
     }
@@ -134,7 +139,15 @@ def _candidates(index: Index, wanted: Wanted) -> list[Candidate]:
         if is_called_by_name(candidate.name, document.language, is_test=is_test):
             continue
         kept.append(candidate)
-    return kept
+    run = _run_by_runners(index, kept)
+    return [candidate for candidate in kept if candidate.sym_id not in run]
+
+
+def _run_by_runners(index: Index, found: Sequence[Candidate]) -> set[int]:
+    """Tests, and what prepares them, by their annotations."""
+    docs = documents(index, {candidate.doc_id for candidate in found})
+    running = {candidate.sym_id: names for candidate in found if (names := record_of(docs[candidate.doc_id].language).hooks.running)}
+    return {item.of for item in decorators_of(index, sorted(running)) if item.name in running[item.of]} if running else set()
 
 
 def _with_built_names(index: Index, found: Sequence[Candidate]) -> set[int]:

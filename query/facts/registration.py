@@ -97,8 +97,21 @@ def registered(index: Index, ids: Collection[int]) -> dict[int, Registered]:
     for sym_id, attribute in _by_attribute(index, headed).items():
         words = f"its attribute '{attribute}' lets a loader, a linker or a processor call it"
         found.setdefault(sym_id, Registered(words, docs[known[sym_id].doc_id].path, -1, is_certain=True))
+    _add_above(index, [sym_id for sym_id in asked if record_of(docs[known[sym_id].doc_id].language).leaves_unsaid], found)
     _add_hooks(index, [sym_id for sym_id in asked if sym_id not in found], found)
     return found
+
+
+def _add_above(index: Index, ids: Collection[int], found: dict[int, Registered]) -> None:
+    """Members that override one under an annotation: what finds the annotation calls the member of the class that it has."""
+    pairs = [pair[:2] for pair in overridden(index, ids) if not pair[2]] if ids else []
+    kept = keeping(index, sorted({super_id for _, super_id in pairs})) if pairs else {}
+    docs = documents(index, {item.doc_id for item in kept.values()})
+    for sym_id, super_id in pairs:
+        if super_id in kept:
+            item, path = kept[super_id], docs[kept[super_id].doc_id].path
+            words = f"the member that it overrides is registered by '{item.name}' at {path}:{item.line + 1}"
+            found.setdefault(sym_id, Registered(words, path, item.line, is_certain=True))
 
 
 _ATTRIBUTES = re.compile(r"(?:__attribute(?:__)?\s*\(\(|\[\[)([^;{}\]]*)")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
+from indexer.languages import LANGUAGES
 from indexer.model import TYPE_KINDS, SymbolFlag
 from query.facts.index import Index
 
@@ -154,6 +156,12 @@ def with_listed_base(index: Index, ids: Sequence[int]) -> set[int]:
     return {row[0] for row in rows}
 
 
+_SILENT = (
+    "^(?:" + "|".join(re.escape(base) for language in LANGUAGES if language.leaves_unsaid for base in language.hooks.silent_bases) + ")"
+)
+"""Of languages whose compiler tells which members of such a base are overridden."""
+
+
 def below_unknown_base(index: Index, types: Collection[int]) -> set[int]:
     """Types above which there is an unresolved base or one outside the workspace, but for those that call nothing, as `object`."""
     rows = index.rows(
@@ -162,10 +170,11 @@ def below_unknown_base(index: Index, types: Collection[int]) -> set[int]:
             SELECT id, id FROM (SELECT unnest($ids::INTEGER[]) AS id)
             UNION SELECT up.start, t.super_id FROM up JOIN type_edge t ON t.sub_id = up.sym_id
         )
-        SELECT DISTINCT up.start FROM up JOIN symbol s USING (sym_id)
-        WHERE (has_flag(s.flags, 'external') AND NOT list_contains($no_doubt, s.qualified_name))
+        SELECT DISTINCT up.start FROM up JOIN symbol s USING (sym_id) JOIN document d USING (doc_id)
+        WHERE (has_flag(s.flags, 'external') AND NOT list_contains($no_doubt, s.qualified_name)
+               AND NOT (language_has(d.language, 'leaves_unsaid') AND regexp_matches(s.qualified_name, $silent)))
            OR up.sym_id IN (SELECT class_id FROM unresolved_base)
         """,
-        {"ids": sorted(types), "no_doubt": list(_NO_DOUBT)},
+        {"ids": sorted(types), "no_doubt": list(_NO_DOUBT), "silent": _SILENT},
     )
     return {row[0] for row in rows}

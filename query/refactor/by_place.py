@@ -1,4 +1,5 @@
-"""Declarations whose place among others means something: without one, those behind it would get its number, or its value.
+"""Declarations whose place among others means something: without one, those behind it would get its number, or its value. And
+constructors without which a class would get another one.
 
 By the text alone, so that more is held to depend on its place than does: a removal is refused then, and nothing else happens.
 """
@@ -23,6 +24,8 @@ def renumbers(text: str, start: int, end: int, kind: str, language: Language) ->
         text: of its file. start, end: where its name stands in it. kind: as answers name it.
     """
     bare = _UNREAD.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
+    if kind == "constructor" and language.leaves_unsaid and re.search(r"\b(?:private|protected)\s+$", bare[:start]):
+        return "its class would get a constructor that everybody may call"
     if kind == "enum_member" and language.numbers_members:
         following = next(iter(_rest(bare, end, ",")), "")
         if following.strip() and "=" not in following:

@@ -134,7 +134,7 @@ def _more(context: Context, symbol: Symbol, found: list[Kin]) -> list[Reason]:
         if container is None:
             return []
         of_container = context.certificate.unresolved_subtypes({around[container].name}, about=record.path)
-        return [*of_container, *context.certificate.unlisted_subtypes([container])]
+        return [*of_container, *context.certificate.unlisted_implementations(symbol.sym_id, container)]
     known = symbols_by_id(context.index, sorted({item.sym_id for item in found}))
     unresolved = context.certificate.unresolved_subtypes({record.name, *(other.record.name for other in known.values())}, about=record.path)
     return [*unresolved, *context.certificate.unlisted_subtypes([symbol.sym_id, *known])]

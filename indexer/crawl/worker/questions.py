@@ -70,7 +70,9 @@ def questions(session: Session, setup: Setup, document: Document) -> Iterator[Qu
     if setup.hierarchy == "item" and syntax.bases:
         typed = sorted({owner for owner, _ in syntax.bases})
     elif setup.hierarchy == "every_item":
-        typed = [i for i, symbol in enumerate(syntax.symbols) if symbol.kind in TYPE_KINDS and SymbolFlag.LOCAL not in symbol.flags]
+        listing = {owner for owner, _ in syntax.bases}
+        types = [i for i, symbol in enumerate(syntax.symbols) if symbol.kind in TYPE_KINDS]
+        typed = [i for i in types if SymbolFlag.LOCAL not in syntax.symbols[i].flags or i in listing]
     else:
         typed = []
     if typed and usable(methods.SUPERTYPES, "typeHierarchyProvider"):

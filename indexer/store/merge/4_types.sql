@@ -3,15 +3,16 @@
 -- Makes: type_edge (the next stage leads the edges to symbols that turn out to be none elsewhere). For later stages: ancestor, with the
 -- number of steps to it; made_base, implementing, outside_member.
 
--- Members of types outside that a type overrides or implements, by its own or by one that it gets from above: a server tells them beside the
--- types.
+-- Members that a type overrides or implements where names and types above do not show it: of types outside, and of interfaces that what it
+-- gets from above knows nothing of. A server tells them beside the types.
 -- Needs: facts_supertypes. Else: type_id INTEGER, sym_id INTEGER
 CREATE TEMP TABLE outside_member AS
-SELECT DISTINCT m.sym_id AS type_id, t.sym_id
+SELECT DISTINCT m.sym_id AS type_id, there.sym_id
 FROM facts_supertypes x
 JOIN sym_of m ON m.doc_id = x.doc_id AND m.ordinal = x.symbol
-JOIN target_sym t ON t.doc_id = x.doc_id AND t.ordinal = x.target
-JOIN symbol there ON there.sym_id = t.sym_id AND is_kind(there.kind, 'method') AND has_flag(there.flags, 'external')
+LEFT JOIN target_sym t ON t.doc_id = x.doc_id AND t.ordinal = x.target
+LEFT JOIN sym_of own ON own.doc_id = x.doc_id AND own.ordinal = x.own AND x.own >= 0
+JOIN symbol there ON there.sym_id = coalesce(t.sym_id, own.sym_id) AND is_kind(there.kind, 'method')
 WHERE is_evidence(x.evidence, 'type_hierarchy');
 
 -- Needs: facts_supertypes. Else: sub_id INTEGER, super_id INTEGER, *supertypes - symbol - target - own

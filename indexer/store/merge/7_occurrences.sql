@@ -115,7 +115,9 @@ FROM (
 ) o
 JOIN symbol b ON b.sym_id = o.sym_id
 JOIN named_member m ON m.container_id = o.holder_id AND m.name = b.name AND m.is_callable AND NOT m.is_outside
-ANTI JOIN above_member known ON known.sub_id = m.sym_id AND known.super_id = o.sym_id;
+JOIN symbol holder ON holder.sym_id = o.holder_id
+ANTI JOIN above_member known ON known.sub_id = m.sym_id AND known.super_id = o.sym_id
+WHERE has_flag(b.flags, 'external') OR NOT is_kind(holder.kind, 'interface');
 
 -- What a type is derived from, in the order of the text, where the types above are searched in one line: of types with several bases alone.
 -- Needs: type_edge. Else: sub_id INTEGER, super_id INTEGER, place INTEGER

@@ -59,6 +59,9 @@ _SIGNS: Mapping[str, Mapping[str, Operation]] = {
     },
     "subscript": {"[": Operation.GET_ITEM, "]": Operation.GET_ITEM},
     "call": {"(": Operation.CALL},
+    "text": {"+": Operation.TEXT, "+=": Operation.TEXT},
+    "through": {":": Operation.ITERATE},
+    "ending": {"(": Operation.CLOSE},
     "given": _IN_MACRO,
     "made": _IN_MACRO,
 }

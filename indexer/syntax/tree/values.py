@@ -65,7 +65,7 @@ class Values:
         around = sign.parent
         if around is None:
             return False
-        if name == "binary":
+        if name in ("binary", "text") and around.type == "binary_expression":
             return self.are_plain(around.child_by_field_name("left")) and self.are_plain(around.child_by_field_name("right"))
         if name == "assigning":
             return self.are_plain(around.child_by_field_name("left"))

@@ -17,7 +17,7 @@ from indexer.model import Evidence, Operation, Role
 from query.answers.envelope import Reason
 from query.answers.paths import listed, of_paths
 from query.facts.documents import documents, languages
-from query.facts.gaps import nameless, names, strings
+from query.facts.gaps import nameless, names, strings, unsaid
 from query.facts.index import Index
 
 
@@ -34,6 +34,7 @@ def reasons(index: Index, ids: Collection[int]) -> list[Reason]:
         *_calls(index, asked),
         *_uses_of_types(index, asked),
         *nameless.of_open_bases(index, asked),
+        *unsaid.of_texts(index, asked),
     ]
 
 

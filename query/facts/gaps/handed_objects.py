@@ -34,7 +34,8 @@ _GIVEN = re.compile(rf"(?P<callee>[\w$]+)\s*\((?:[^()]*,)?\s*{_TAKEN}$")
 """What stands before an argument: the name of what is called, and how the value is made of the name."""
 _KEPT = re.compile(rf"(?P<name>[\w$]+)\s*(?::=|=|:)\s*[\"']?{_TAKEN}$")
 _DECLARED = re.compile(r"(?P<name>[\w$]+)\s+\*?(?:[\w$]+\.)*$")
-"""`plug = Plugin()`, `plug: Plugin`, `p *Plugin`: a variable that has the value."""
+_DECLARED_AFTER = re.compile(r"[\w$]+(?:<[^;(){}]{0,200}>)?(?:\[\])*\s+(?P<name>[\w$]+)\s*[=;,):]")
+"""`plug = Plugin()`, `plug: Plugin`, `p *Plugin`, `Plugin plug`: a variable that has the value."""
 _HANDED_NAME = r"(?P<callee>[\w$]+)\s*\((?:[^()]*,)?\s*(?:\w+\s*[=:]\s*)?[\[({{&*]*{name}\s*[,)\]}}]"
 
 _MOST_BEFORE = 300
@@ -115,7 +116,7 @@ def _members(index: Index, ids: Collection[int]) -> list[_Member]:
     for sym_id in ids:
         scope = known[sym_id]
         rules = record_of(docs[scope.doc_id].language)
-        is_seen = rules.hands_objects_to and _is_public(scope, rules.grammar is not None and rules.grammar.exports == "capital")
+        is_seen = rules.hands_objects_to and _is_public(scope, "" if rules.grammar is None else rules.grammar.exports)
         if scope.container is None or not is_seen or scope.kind not in _MEMBERS or scope.kind == SymbolKind.CONSTRUCTOR:
             continue
         holder = around[scope.container].kind
@@ -125,9 +126,12 @@ def _members(index: Index, ids: Collection[int]) -> list[_Member]:
     return found
 
 
-def _is_public(scope: Scope, by_capital: bool) -> bool:
+def _is_public(scope: Scope, exports: str) -> bool:
+    """`exports`: what makes a name one for others, as a grammar says it."""
     name = scope.name
-    return name[:1].isupper() if by_capital else not name.startswith(("_", "#")) and bool(name)
+    if exports == "public":
+        return bool(scope.flags & SymbolFlag.EXPORTED)
+    return name[:1].isupper() if exports == "capital" else not name.startswith(("_", "#")) and bool(name)
 
 
 def _of_holder(index: Index, holder: int, is_asked_for: bool) -> Iterator[tuple[str, int]]:
@@ -163,8 +167,14 @@ def _handed_at(index: Index, sources: Sources, path: str, line: int, col: int, i
     is_set_outside = is_asked_for and _SET_OUTSIDE.search(before) is not None
     if is_set_outside or (given is not None and _is_library(index, path, lines, line, given["callee"], is_asked_for)):
         yield path, line
-    elif kept := _KEPT.search(before) or _DECLARED.search(before):
+    elif kept := _KEPT.search(before) or _declared(index, path, before, text[utf16_to_index(text, col) :]):
         yield from _named(index, sources, path, kept["name"], line, line + _MOST_LINES, is_asked_for)
+
+
+def _declared(index: Index, path: str, before: str, after: str) -> re.Match[str] | None:
+    """The variable that has the type which stands between these texts."""
+    is_first = record_of(languages_of(index).get(path, "")).type_before_name
+    return _DECLARED_AFTER.match(after) if is_first else _DECLARED.search(before)
 
 
 _SET_OUTSIDE = re.compile(r"\bsys\.\w+(?:\[[^\]]*\])?\s*=\s*$")

@@ -9,6 +9,7 @@ from query.answers.envelope import Reason
 from query.answers.paths import listed, of_paths
 from query.facts.dispatch import fitting
 from query.facts.documents import documents
+from query.facts.gaps import unnamed_types
 from query.facts.gaps.names import unknown_of
 from query.facts.hierarchy import types
 from query.facts.index import Index
@@ -70,7 +71,8 @@ def unlisted_subtypes(index: Index, ids: Collection[int], members: Collection[st
         members: only subtypes that have a member of one of these names are asked about.
     """
     placed = _derived_places(index, ids, of_members=members is not None)
-    return [*placed, *_on_made_bases(index, ids, members), *(_fitting(index, ids) if members is None else [])]
+    fitting_them = _fitting(index, ids) if members is None else []
+    return [*placed, *_on_made_bases(index, ids, members), *fitting_them, *unnamed_types.reasons(index, ids, members)]
 
 
 def _fitting(index: Index, ids: Collection[int]) -> list[Reason]:

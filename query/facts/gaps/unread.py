@@ -40,6 +40,7 @@ _SENTENCES = {
     "code": ("file that is not read seems to use", "files that are not read seem to use"),
     "program": ("template of a program, which is not read, seems to use", "templates of programs, which are not read, seem to use"),
     "expressions": ("template, which is not read, uses the name", "templates, which are not read, use the name"),
+    "marks": ("template, which is not read, uses the name", "templates, which are not read, use the name"),
     "bindings": ("component has, in markup and not as code, the name", "components have, in markup and not as code, the name"),
     "examples": ("document has an example, which is not read, of", "documents have examples, which are not read, of"),
     "dotted": (

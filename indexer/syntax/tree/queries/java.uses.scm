@@ -6,7 +6,7 @@
 (labeled_statement (identifier) @drop)
 (break_statement (identifier) @drop)
 (continue_statement (identifier) @drop)
-(package_declaration) @drop.names
+(package_declaration [(scoped_identifier) (identifier)] @drop.names)
 (import_declaration (_) @import.names)
 
 (scoped_identifier (identifier) @ask)
