@@ -67,6 +67,7 @@ IN_WORDS = {
     "entry_point": "entry point of a manifest",
     "flow": "by following values to here",
     "possible_flow": "perhaps, by following values to here",
+    "second_server": "by another server than the first",
     OVERRIDE: "dispatch: names what it overrides, and may end in it",
     VALUE: "",
 }

@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from indexer.crawl import methods
 from indexer.crawl.messages import Check, Job, Report, Setup
-from indexer.crawl.worker import crosscheck
+from indexer.crawl.worker import crosscheck, second
 from indexer.crawl.worker.agenda import Asked, agenda
 from indexer.crawl.worker.answers import Reader, leave_out, leave_unasked
 from indexer.crawl.worker.document import Document
@@ -332,7 +332,12 @@ class Crawler:
 
     def _keep(self, document: Document) -> None:
         assert document.syntax is not None
-        self._facts[document.name] = harvest(document.planned, document.path, document.syntax, document.answers, surroundings=self.places)
+        if document.planned.places:
+            self._facts[document.name] = second.facts_of(document.planned, document.syntax, document.answers, self.places)
+        else:
+            self._facts[document.name] = harvest(
+                document.planned, document.path, document.syntax, document.answers, surroundings=self.places
+            )
         self.pace.done(document.planned.size_bytes, len(document.syntax.tokens))
         document.syntax = None
 

@@ -8,7 +8,7 @@ import msgspec
 
 from indexer.crawl import methods
 from indexer.crawl.messages import Setup
-from indexer.crawl.worker import crosscheck, harvest
+from indexer.crawl.worker import crosscheck, harvest, second
 from indexer.crawl.worker.document import Document
 from indexer.embedded import COMPONENT, form_of
 from indexer.lsp.session import Session
@@ -43,6 +43,11 @@ def questions(session: Session, setup: Setup, document: Document) -> Iterator[Qu
             return False
         return True
 
+    if document.planned.places:
+        if usable(methods.DEFINITION, "definitionProvider"):
+            for token in second.tokens_at(syntax.tokens, document.planned.places):
+                yield methods.DEFINITION, text_document + POSITION % (syntax.tokens.line[token], syntax.tokens.col[token]), token
+        return
     if usable(methods.DOCUMENT_SYMBOL, "documentSymbolProvider"):
         yield methods.DOCUMENT_SYMBOL, text_document + b"}", 0
     if setup.diagnostics == "pull" and form_of(document.planned.path) != COMPONENT and usable(methods.DIAGNOSTIC, "diagnosticProvider"):
