@@ -44,13 +44,15 @@ def ask_second(
         wanted: as `plan.second_group` gives it.
     """
     known = found.base.second if found.base is not None else ""
-    if not isinstance(wanted, Group):  # what an earlier run has asked stays, if the server is only missing here
-        return Second(found=found, record={"server": config.second, "problem": wanted} if wanted else {}, recipe=known if wanted else "")
+    if isinstance(wanted, str):  # what an earlier run has asked stays, if the server is only missing here
+        return Second(found=found, record={"server": config.second, "problem": wanted}, recipe=known)
+    existing = [shard for shard in found.shards if shard.is_file()]
+    if wanted is None:
+        return Second(found=_without(found, existing, home) if known else found, record={})
     from indexer.store import merge
     from indexer.store.merge.opened import Facts, add_answers, open_places
 
     begun, recipe = time.monotonic(), recipe_of(wanted)
-    existing = [shard for shard in found.shards if shard.is_file()]
     extra = home.crawls / "second-manifests.parquet"
     if manifests:
         merge.write_manifests(extra, manifests)
@@ -84,3 +86,12 @@ def ask_second(
         "elapsed_s": round(elapsed_s, 2),
     }
     return Second(found=made, record=record | ({"problem": said.why} if said.why else {}), recipe=recipe)
+
+
+def _without(found: Found, existing: Sequence[Path], home: Home) -> Found:
+    """Without the answers of the second server that this workspace had; those that came with an artifact stay."""
+    from indexer.store.merge.opened import Facts, add_answers, asked
+
+    facts = Facts(found=existing, kept=found.kept, gone=found.gone)
+    shards, replaced = add_answers(facts, [], asked(facts), home.crawls)
+    return replace(found, shards=shards, gone=found.gone | replaced)

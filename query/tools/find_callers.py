@@ -37,7 +37,7 @@ How = Literal["call", "dispatch", "value"]
 
 CERTAIN = (
     "syntax", "definition", "same_binding", "callee_type", "constructor", "property", "decorator", "inferred", "inherited", "operator",
-    "protocol", "string", "entry_point", "flow",
+    "protocol", "string", "entry_point", "flow", "second_server",
 )  # fmt: skip
 """Evidence that counts unless the caller chooses: the call is in the text, or in that of what it is given to, and its target is known."""
 

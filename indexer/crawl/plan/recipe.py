@@ -29,7 +29,6 @@ def ingredients(config: Config, folders: Sequence[Folder]) -> str:
         f"depth {config.max_file_depth}",
         f"folders {[(folder.name, folder.prefix) for folder in folders[1:]]}",
         f"readable {_readable(config, folders)}",
-        *([f"second {config.second}"] if config.second else []),
     ]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import msgspec
 
-from indexer.config import Config, LanguageConfig
+from indexer.config import Config, LanguageConfig, overlay
 from indexer.crawl.plan.groups import Group, find_spec_languages, group
 from indexer.errors import ServerMissing
 from indexer.servers.registry import server_spec
@@ -42,5 +42,15 @@ def second_group(
     made = next((member for member in found.groups if member.server.command), None)
     if made is None:
         return None
-    spec = msgspec.structs.replace(made.server.spec, diagnostics="none", hierarchy="none", stays=False)
-    return replace(made, server=msgspec.structs.replace(made.server, spec=spec), documents=[described[item.path] for item in made.documents])
+    server, spec = made.server, made.server.spec
+    spec = msgspec.structs.replace(
+        spec,
+        command=[*spec.command, *spec.second.arguments],
+        options=overlay(spec.options, spec.second.options),
+        settings=overlay(spec.settings, spec.second.settings),
+        diagnostics="none",
+        hierarchy="none",
+        stays=False,
+    )
+    server = msgspec.structs.replace(server, spec=spec, command=[*server.command, *spec.second.arguments])
+    return replace(made, server=server, documents=[described[item.path] for item in made.documents])

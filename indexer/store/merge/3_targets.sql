@@ -8,7 +8,7 @@ SELECT * EXCLUDE (is_new) FROM facts_occurrences WHERE NOT is_evidence(evidence,
 
 -- What a second server was asked, also where it knew nothing.
 CREATE TEMP TABLE second_occ AS
-SELECT doc_id, line, col, name, target FROM facts_occurrences WHERE is_evidence(evidence, 'second_server');
+SELECT doc_id, line, col, name, has_role(roles, 'keyword') AS is_keyword, target FROM facts_occurrences WHERE is_evidence(evidence, 'second_server');
 
 CREATE TEMP TABLE raw_target AS
 SELECT * FROM facts_targets;

@@ -48,8 +48,8 @@ JOIN (SELECT doc_id, line, col FROM second_occ GROUP BY ALL HAVING count(*) <= 5
 LEFT JOIN phantom p ON p.sym_id = t.sym_id
 JOIN symbol m ON m.sym_id = coalesce(p.instead_id, t.sym_id)
 JOIN symbol n ON n.sym_id = CASE WHEN is_kind(m.kind, 'constructor') OR m.name = '__new__' THEN coalesce(m.container_id, m.sym_id) ELSE m.sym_id END
--- Of what they do not know either, some tell something around it.
-WHERE n.name = s.name;
+-- Of what they do not know either, some tell the function that is called around it; of a keyword that `**` takes, a field of that name.
+WHERE n.name = s.name AND (NOT s.is_keyword OR has_flag(n.flags, 'parameter'));
 
 -- Needs: second_meaning. Else: doc_id INTEGER, *occurrences - enclosing - symbol - target - evidence, sym_id INTEGER, encl_id INTEGER,
 -- evidence UTINYINT

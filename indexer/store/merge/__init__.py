@@ -470,5 +470,6 @@ def _counts(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
     # One statement for each: to plan all of them as one takes ten times as long.
     rows = {name: execute(connection, f"SELECT count(*) FROM {what}").fetchall() for name, what in counted.items()}
     by_limit = "SELECT split_part(reason, ':', 1), count(DISTINCT doc_id) FROM document_coverage WHERE is_cut(reason) GROUP BY 1 ORDER BY 1"
-    cut = execute(connection, by_limit)
-    return {name: number for name, [(number,)] in rows.items()} | dict(cut.fetchall())
+    second = "SELECT 'by_second_server', count(*) AS told FROM occ WHERE is_evidence(evidence, 'second_server') HAVING told > 0"
+    others = [*execute(connection, by_limit).fetchall(), *execute(connection, second).fetchall()]
+    return {name: number for name, [(number,)] in rows.items()} | dict(others)

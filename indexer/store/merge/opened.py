@@ -25,8 +25,9 @@ _LAST = "7_occurrences"
 
 _OPEN = """
     SELECT d.path, o.line, o.col
-    FROM (SELECT doc_id, line, col, roles, evidence FROM final_occ WHERE sym_id IS NULL
-          UNION SELECT doc_id, line, col, roles, evidence FROM second_open) o JOIN document d USING (doc_id)
+    FROM (SELECT doc_id, line, col, name, roles, evidence FROM final_occ WHERE sym_id IS NULL
+          UNION SELECT doc_id, line, col, name, roles, evidence FROM second_open) o JOIN document d USING (doc_id)
+    SEMI JOIN (SELECT name FROM symbol WHERE NOT has_flag(flags, 'local')) s ON s.name = o.name  -- no other answer counts
     WHERE NOT is_evidence(o.evidence, 'callee_type', 'inferred') AND NOT has_role(o.roles, 'definition')
       AND d.status NOT IN ('external', 'manifest') AND d.language IN (SELECT unnest(?::VARCHAR[]))
     GROUP BY ALL ORDER BY ALL
@@ -77,6 +78,17 @@ def open_places(
             if path in made.stale or (line, col) not in asked.get(path, ()):
                 made.places.setdefault(path, []).append((line, col))
         return made
+
+
+def asked(facts: Facts) -> set[str]:
+    """Kept documents about which a second server was asked."""
+    if not facts.kept:
+        return set()
+    with connect() as connection:
+        read_facts(connection, facts.kept, [], facts.gone)
+        second = int(Evidence.SECOND_SERVER)
+        rows = connection.execute(f"SELECT path FROM fact WHERE len(list_filter(occurrences, lambda o: o.evidence = {second})) > 0")
+        return {path for (path,) in rows.fetchall()}
 
 
 def _leading_to(paths: set[str], connection: duckdb.DuckDBPyConnection) -> set[str]:
