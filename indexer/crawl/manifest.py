@@ -61,7 +61,7 @@ class Totals:
 
 @dataclass(slots=True)
 class SecondSaid:
-    """What a second server has said. documents: asked about; lost: without an answer, and why. server_s: seconds of processors that it took."""
+    """What a second server has said. documents: asked about; lost: without an answer, and why. server_s: seconds of processors."""
 
     shards: list[Path] = field(default_factory=list[Path])
     version: str = ""

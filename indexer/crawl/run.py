@@ -98,7 +98,8 @@ class _Plan:
         """What servers are started for."""
         documents = [item for member in self.groups for item in member.documents]
         return Basis(
-            recipes=[self.recipes[member.key] for member in self.groups] + ([recipe_of(self.second)] if isinstance(self.second, Group) else []),
+            recipes=[self.recipes[member.key] for member in self.groups]
+            + ([recipe_of(self.second)] if isinstance(self.second, Group) else []),
             documents={item.path: f"{item.digest} {self.seen.stamps.get(item.path)}" for item in documents},
             told=frozenset(item.path for item in documents if item.encoding),
             others={**self.left_out, "": self.common},
@@ -280,7 +281,13 @@ class _Run:
         surroundings += [digest_of(seen.stamps), digest_of(seen.folders), digest_of(left_out), str(sorted(seen.left_out.items()))]
         surroundings += [refusal.sentence for refusal in told(self.refused)]
         recipe = recipe_digest(
-            documents, [common, str(sorted(recipes.items())), f"skipped {[(item.path, str(item.reason)) for item in seen.skipped]}", f"second {recipe_of(second) if isinstance(second, Group) else second}"]
+            documents,
+            [
+                common,
+                str(sorted(recipes.items())),
+                f"skipped {[(item.path, str(item.reason)) for item in seen.skipped]}",
+                f"second {recipe_of(second) if isinstance(second, Group) else second}",
+            ],
         )
         return _Plan(
             root=self.home.root,

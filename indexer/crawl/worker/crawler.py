@@ -21,7 +21,7 @@ from indexer.crawl.worker.limits import Budget
 from indexer.crawl.worker.pace import Pace
 from indexer.crawl.worker.places import Places
 from indexer.crawl.worker.probing import Probing
-from indexer.crawl.worker.questions import COSTLY, Question, questions
+from indexer.crawl.worker.questions import COSTLY, Question, of_second, questions
 from indexer.crawl.worker.reading import Sources, open_document
 from indexer.crawl.worker.schedule import Event, Loss, Schedule, reason_of, split_quarantined
 from indexer.crawl.worker.server import Server
@@ -183,7 +183,8 @@ class Crawler:
             return iter(())
         if self.setup.open != "none":
             open_document(talk.texts, document)
-        return questions(talk.session, self.setup, document)
+        asked = of_second if document.planned.places else questions
+        return asked(talk.session, self.setup, document)
 
     def _leave_deep(self, document: Document) -> bool:
         """Whether a document that has been read is nested too deeply to be asked about, which it then says."""

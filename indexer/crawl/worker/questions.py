@@ -27,6 +27,18 @@ Question = tuple[str, bytes, int]
 POSITION = b',"position":{"line":%d,"character":%d}}'
 
 
+def of_second(session: Session, setup: Setup, document: Document) -> Iterator[Question]:
+    """What a second server is asked about a document: some places, and nothing else."""
+    syntax = document.syntax
+    assert syntax is not None
+    if methods.DEFINITION in setup.lacks or not session.supports("definitionProvider"):
+        document.answers.tallies[methods.DEFINITION].unsupported = True
+        return
+    text_document, tokens = b'{"textDocument":{"uri":%b}' % document.uri_json, syntax.tokens
+    for token in second.tokens_at(tokens, document.planned.places):
+        yield methods.DEFINITION, text_document + POSITION % (tokens.line[token], tokens.col[token]), token
+
+
 def questions(session: Session, setup: Setup, document: Document) -> Iterator[Question]:
     """All that is asked about a document: (method, parameters as JSON, ordinal of a token or symbol)."""
     syntax = document.syntax
@@ -43,11 +55,6 @@ def questions(session: Session, setup: Setup, document: Document) -> Iterator[Qu
             return False
         return True
 
-    if document.planned.places:
-        if usable(methods.DEFINITION, "definitionProvider"):
-            for token in second.tokens_at(syntax.tokens, document.planned.places):
-                yield methods.DEFINITION, text_document + POSITION % (syntax.tokens.line[token], syntax.tokens.col[token]), token
-        return
     if usable(methods.DOCUMENT_SYMBOL, "documentSymbolProvider"):
         yield methods.DOCUMENT_SYMBOL, text_document + b"}", 0
     if setup.diagnostics == "pull" and form_of(document.planned.path) != COMPONENT and usable(methods.DIAGNOSTIC, "diagnosticProvider"):

@@ -46,7 +46,9 @@ def facts_of(document: PlannedDocument, syntax: Syntax, answers: Answers, places
     numbers: dict[Place, int] = {}
     for token in asked:
         here = (tokens.line[token], tokens.col[token])
-        found = [place for place in answers.definitions.get(token, ()) if not (places.inside(place[0]) == document.path and place[1:3] == here)]
+        found = [
+            place for place in answers.definitions.get(token, ()) if not (places.inside(place[0]) == document.path and place[1:3] == here)
+        ]
         if was_lost and not found:
             continue
         targets = [number for place in found if (number := _number(facts, numbers, place, places)) >= 0]

@@ -34,7 +34,19 @@ from indexer.store.parsed import execute
 from indexer.store.schema import SCHEMA_VERSION, VIEWS_SQL
 from indexer.store.shard import write_shard
 
-__all__ = ["STAGES", "Built", "Keeper", "Surroundings", "build", "connect", "merge_facts", "quoted", "read_facts", "surround", "write_manifests"]
+__all__ = [
+    "STAGES",
+    "Built",
+    "Keeper",
+    "Surroundings",
+    "build",
+    "connect",
+    "merge_facts",
+    "quoted",
+    "read_facts",
+    "surround",
+    "write_manifests",
+]
 
 _LED_TO = {column.leads_to for columns in TABLES.values() for column in columns.values()} | {"flows"}  # its rows lead to each other
 STAGES = sorted(Path(__file__).parent.glob("*.sql"), key=lambda stage: int(stage.stem.partition("_")[0]))
