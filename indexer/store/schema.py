@@ -45,6 +45,7 @@ CONTENT_VERSION: what the same source means; a change makes indexes want a rebui
                     PHP: properties without their sign; words that files of settings and commands say to shells, and beside namespaces
                     Python: what is raised and where it is caught, constant names that variables, defaults and tables hold; JavaScript: the
                     same, and computed keys
+   21  2026-11-29  what a second server says; Python: mappings made of pairs, `dataclasses.replace`; JavaScript: classes that look alike
 """
 
 from __future__ import annotations
@@ -52,6 +53,6 @@ from __future__ import annotations
 from pathlib import Path
 
 SCHEMA_VERSION = 10
-CONTENT_VERSION = 20
+CONTENT_VERSION = 21
 
 VIEWS_SQL = Path(__file__).with_name("views.sql")
