@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -105,7 +106,7 @@ def _with_engine(folder: Path, subject: Subject, engine: str, *, again: bool) ->
         shutil.copytree(subject.root, copy, symlinks=True, ignore=shutil.ignore_patterns(".lspidx"))
         options = ["--server", engine]
         if engine == "scip-python":
-            scip = _scip_of(copy, folder)
+            scip = _scip_of(copy, folder, subject.python)
             if scip is None:
                 return None
             options = ["--scip", f"{scip}=python"]
@@ -113,13 +114,21 @@ def _with_engine(folder: Path, subject: Subject, engine: str, *, again: bool) ->
     return copy
 
 
-def _scip_of(root: Path, folder: Path) -> Path | None:
-    """The SCIP file that scip-python writes of a folder; None where npm or the program is not to be had, or it fails."""
+def _scip_of(root: Path, folder: Path, python: Path | None) -> Path | None:
+    """The SCIP file that scip-python writes of a folder; None where npm or the program is not to be had, or it fails.
+
+    Args:
+        python: of the environment that the package is installed in, which has to be an active one.
+    """
     npx, output = shutil.which("npx"), folder / f"{root.name}.scip"
     if npx is None:
         return None
     command = [npx, "--yes", "--package", _SCIP_PYTHON, "scip-python", "index", "--cwd", str(root), "--quiet", "--project-name", root.name]
-    done = subprocess.run([*command, "--project-version", "0", "--output", str(output)], cwd=root, check=False, stdout=subprocess.DEVNULL)
+    environment = dict(os.environ)
+    if python is not None:
+        environment |= {"VIRTUAL_ENV": str(python.parent.parent), "PATH": f"{python.parent}{os.pathsep}{environment['PATH']}"}
+    command += ["--project-version", "0", "--output", str(output)]
+    done = subprocess.run(command, cwd=root, env=environment, check=False, stdout=subprocess.DEVNULL)
     return output if done.returncode == 0 and output.is_file() else None
 
 

@@ -127,10 +127,7 @@ def main_group(ctx: click.Context, directory: str | None, color: bool | None) ->
 @trust_option
 @click.option("--fetch", is_flag=True, help="First download what the languages' build tools ask for, into lspidx's own folders.")
 @click.option(
-    "--min-resolved",
-    type=click.FloatRange(0, 100),
-    metavar="%",
-    help="Exit with 1 if a smaller share of a language's identifiers is resolved.",
+    "--min-resolved", type=click.FloatRange(0, 100), metavar="%", help="Exit with 1 if a smaller share of a language is resolved."
 )
 @click.option("--accept-loss", is_flag=True, help="Replace the index even if it has a language that this run lost.")
 @click.option("--forget", is_flag=True, help="Go by the flags given here alone, not by those that the present index was made with.")
