@@ -9,7 +9,6 @@ import logging
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -47,22 +46,25 @@ def ask_second(
     if isinstance(wanted, str):  # what an earlier run has asked stays, if the server is only missing here
         return Second(found=found, record={"server": config.second, "problem": wanted}, recipe=known)
     existing = [shard for shard in found.shards if shard.is_file()]
-    if wanted is None:
-        return Second(found=_without(found, existing, home) if known else found, record={})
+    if wanted is None and not known:
+        return Second(found=found, record={})
     from indexer.store import merge
-    from indexer.store.merge.opened import Facts, add_answers, open_places
+    from indexer.store.merge.opened import Facts, Room, add_answers, asked, open_places
 
+    share = of_merge(config, sum(shard.stat().st_size for shard in [*existing, *found.kept]) // 1_000_000)
+    room = Room(memory_mb=share.memory_mb, threads=share.threads, spill=home.crawls / "tmp-spill")
+    if wanted is None:  # what this workspace has asked goes; what came with an artifact stays
+        facts = Facts(found=existing, kept=found.kept, gone=found.gone)
+        shards, replaced = add_answers(facts, [], asked(facts, room), home.crawls, room)
+        return Second(found=replace(found, shards=shards, gone=found.gone | replaced), record={})
     begun, recipe = time.monotonic(), recipe_of(wanted)
     extra = home.crawls / "second-manifests.parquet"
     if manifests:
         merge.write_manifests(extra, manifests)
     facts = Facts(found=existing, kept=found.kept, gone=found.gone, extra=[extra] if manifests else [])
-    share = of_merge(config, sum(shard.stat().st_size for shard in [*existing, *found.kept]) // 1_000_000)
     keeper = merge.Keeper(home.flow, code_digest())
     languages = {item.language for item in wanted.documents}
-    opened = open_places(
-        facts, languages, keeper, anew=known != recipe, memory_mb=share.memory_mb, threads=share.threads, spill=home.crawls / "tmp-spill"
-    )
+    opened = open_places(facts, languages, keeper, room, anew=known != recipe)
     extra.unlink(missing_ok=True)
     documents = [
         msgspec.structs.replace(item, places=tuple(opened.places[item.path])) for item in wanted.documents if item.path in opened.places
@@ -70,7 +72,7 @@ def ask_second(
     said = work.ask_second(documents)
     made, replaced = found, set[str]()
     if said.shards or opened.stale:
-        shards, replaced = add_answers(facts, said.shards, opened.stale, home.crawls)
+        shards, replaced = add_answers(facts, said.shards, opened.stale, home.crawls, room)
         made = replace(found, shards=shards, gone=found.gone | replaced)
     elapsed_s = time.monotonic() - begun
     places = sum(map(len, opened.places.values()))
@@ -86,12 +88,3 @@ def ask_second(
         "elapsed_s": round(elapsed_s, 2),
     }
     return Second(found=made, record=record | ({"problem": said.why} if said.why else {}), recipe=recipe)
-
-
-def _without(found: Found, existing: Sequence[Path], home: Home) -> Found:
-    """Without the answers of the second server that this workspace had; those that came with an artifact stay."""
-    from indexer.store.merge.opened import Facts, add_answers, asked
-
-    facts = Facts(found=existing, kept=found.kept, gone=found.gone)
-    shards, replaced = add_answers(facts, [], asked(facts), home.crawls)
-    return replace(found, shards=shards, gone=found.gone | replaced)

@@ -50,6 +50,18 @@ class Facts:
     extra: Sequence[Path] = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Room:
+    """What a merge may take, and the folder for what does not go into memory."""
+
+    memory_mb: int
+    threads: int
+    spill: Path
+
+    def connect(self) -> duckdb.DuckDBPyConnection:
+        return connect(memory_mb=self.memory_mb, threads=self.threads, spill=self.spill)
+
+
 @dataclass(slots=True)
 class Opened:
     """places: by path the lines and columns to ask about. stale: documents whose earlier answers do not count any more."""
@@ -58,13 +70,11 @@ class Opened:
     stale: set[str] = field(default_factory=set[str])
 
 
-def open_places(
-    facts: Facts, languages: Collection[str], keeper: Keeper | None, *, anew: bool, memory_mb: int, threads: int, spill: Path
-) -> Opened:
+def open_places(facts: Facts, languages: Collection[str], keeper: Keeper | None, room: Room, *, anew: bool) -> Opened:
     """Args:
     anew: no earlier answer counts, because another server gave it.
     """
-    with connect(memory_mb=memory_mb, threads=threads, spill=spill) as connection:
+    with room.connect() as connection:
         read_facts(connection, [*facts.kept, *facts.extra], facts.found, facts.gone)
         merge_facts(connection, keeper, until=_LAST, reads=("second_open",))
         asked: dict[str, set[tuple[int, int]]] = {}
@@ -80,11 +90,11 @@ def open_places(
         return made
 
 
-def asked(facts: Facts) -> set[str]:
+def asked(facts: Facts, room: Room) -> set[str]:
     """Kept documents about which a second server was asked."""
     if not facts.kept:
         return set()
-    with connect() as connection:
+    with room.connect() as connection:
         read_facts(connection, facts.kept, [], facts.gone)
         second = int(Evidence.SECOND_SERVER)
         rows = connection.execute(f"SELECT path FROM fact WHERE len(list_filter(occurrences, lambda o: o.evidence = {second})) > 0")
@@ -105,7 +115,7 @@ def _leading_to(paths: set[str], connection: duckdb.DuckDBPyConnection) -> set[s
     return found
 
 
-def add_answers(facts: Facts, answers: Sequence[Path], stale: Collection[str], folder: Path) -> tuple[list[Path], set[str]]:
+def add_answers(facts: Facts, answers: Sequence[Path], stale: Collection[str], folder: Path, room: Room) -> tuple[list[Path], set[str]]:
     """The shards of `facts` with the answers of a second server among their rows, written to `folder`.
 
     Args:
@@ -113,7 +123,7 @@ def add_answers(facts: Facts, answers: Sequence[Path], stale: Collection[str], f
     Returns:
         Shards in place of those in `found`; and the documents that these now have in place of those in `kept`.
     """
-    with connect() as connection:
+    with room.connect() as connection:
         connection.register("stale", pa.table({"path": pa.array(sorted(stale), pa.string())}))
         source = f"SELECT path, occurrences, targets FROM read_parquet({quoted(answers)})" if answers else ""
         made: list[Path] = []
