@@ -91,6 +91,7 @@ def test_edits_lead_to_the_rows_of_a_crawl_from_nothing(tmp_path: Path) -> None:
     root = write_tree(tmp_path / "work", files)
     first = crawled(root, "pyrefly")
     assert (first.manifest["second"]["asked"], len(rows(first.generation, SECOND))) == (4, 2)
+    whole = first
     edits = (
         ("pkg/made.py", made.replace("return Order()", "return str()")),
         ("pkg/use.py", use.replace("thing.down()", "thing.upper()")),
@@ -134,4 +135,6 @@ def test_without_the_second_server_the_first_ones_index_is_made_and_says_so(tmp_
 def test_a_symbols_key_is_the_one_of_the_merge() -> None:
     """An answer that leads outside of the workspace is known by its name: each server has a copy of the standard library of its own."""
     name = "python python stdlib . builtins/str#upper()."
-    assert duckdb.sql(expand(f"SELECT moniker_key('{name}')")).fetchall() == [(monikers.key(name),)]
+    with duckdb.connect() as connection:
+        found = connection.execute(expand(f"SELECT moniker_key('{name}')")).fetchall()
+    assert found == [(monikers.key(name),)]
