@@ -23,7 +23,7 @@ SIDE_BY_SIDE ?= -n $(PROCESSES) --dist loadfile --no-loadscope-reorder
 ASK := $(BIN)/lspidx -C $(DEMO)/$(DJANGO)/django
 
 .DEFAULT_GOAL := help
-.PHONY: help setup toolchains servers object-store demo-index demo quick quick-tests quick-types ready test costs kills fuzz moving check cache-check format lint types page-check bench bench-quick bench-changes bench-traces bench-increments bench-moving bench-renames bench-live bench-agents bench-clones bench-completeness self docs book cache golden clean
+.PHONY: help setup toolchains servers object-store demo-index demo quick quick-tests quick-types ready test costs kills fuzz moving check cache-check format lint types page-check bench bench-quick bench-changes bench-traces bench-accuracy bench-increments bench-moving bench-renames bench-live bench-agents bench-clones bench-completeness self docs book cache golden clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -126,6 +126,9 @@ bench-changes: $(STAMP) ## break functions of real packages and see whether the 
 
 bench-traces: $(STAMP) ## run tests of real packages under a profiler: which calls that run does the index have, and which of its calls lead elsewhere (about 5 minutes)
 	$(BIN)/python -m ci.bench.traces
+
+bench-accuracy: $(STAMP) ## write the page of this version's accuracy: calls that ran in nine packages of Python and four of Node, beside other engines (about an hour)
+	$(BIN)/python -m ci.bench.accuracy_page $(BENCH_FLAGS)
 
 bench-increments: $(STAMP) ## what edits of django and chains of releases cost, and whether every row is that of a crawl from nothing (about 15 minutes)
 	$(BIN)/python -m ci.bench.increments

@@ -52,6 +52,8 @@ class Config:
     folders: further workspace folders, each PATH or NAME=PATH, relative to the root.
     scip: files of SCIP, each PATH or LANGUAGE=PATH, that are asked in place of a server about the languages that they hold. A project's
         word counts only for a file that the user has named before.
+    second: entry of the server table that is asked about identifiers which the first server and values that are followed leave open, in
+        the languages that it serves; empty = nobody is.
     jobs: server processes; 0 = one per core, at most 8, fewer where memory_mb does not allow them.
     exclude: gitignore-like patterns (fnmatch on the relative path or on a leading folder).
     include: the same of what is read though it is excluded, vendored, generated, minified, bundled or built, or lies in another
@@ -92,6 +94,7 @@ class Config:
     """
 
     server: str = ""
+    second: str = ""
     language: Mapping[str, LanguageConfig] = field(default_factory=dict[str, LanguageConfig])
     folders: tuple[str, ...] = ()
     scip: tuple[str, ...] = ()

@@ -57,6 +57,12 @@ def descriptor(name: str, kind: SymbolKind, flags: SymbolFlag) -> str:
     return escape(name) + _SUFFIXES.get(kind, ".")
 
 
+def key(moniker: str) -> int:
+    """The number that stands for a symbol in other files' facts: `moniker_key` of the merge."""
+    digest = hashlib.md5(moniker.encode("utf-8", "surrogatepass"), usedforsecurity=False).digest()
+    return int.from_bytes(digest[8:], "little")
+
+
 def local(document: str, scope: str, name: str) -> str:
     """Moniker of a symbol that no other file can name: a digest of document, scope and name, unique in the index."""
     digest = hashlib.blake2b(f"{document}\0{scope}\0{name}".encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()

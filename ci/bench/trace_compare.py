@@ -14,7 +14,7 @@ in another run: precision is a lower bound.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -106,10 +106,11 @@ def read(path: Path) -> Trace:
     return Trace(calls, frozenset((functions[caller].path, places[place]) for caller, place in told["ran"]))
 
 
-class _Known:
+class Known:
     """The symbols and calls of an index, by place."""
 
-    def __init__(self, index: Index) -> None:
+    def __init__(self, index: Index, without: Collection[str] = ()) -> None:
+        """`without`: evidence of which no call counts."""
         self._named: dict[tuple[str, str], list[tuple[int, str]]] = {}
         self.kinds: dict[str, str] = {}
         self.owner: dict[str, str] = {}
@@ -125,11 +126,15 @@ class _Known:
             if kind in _FUNCTIONS or kind in ("class", "module"):
                 inner = name.removeprefix(module.get(path, "")).lstrip(".")
                 self._named.setdefault((path, inner), []).append((line + 1, symbol))
-        self.pairs = set(index.rows("SELECT caller, callee FROM calls"))
-        self.possible = set(index.rows("SELECT caller, callee FROM possible_calls"))
+        not_these = "WHERE evidence NOT IN (SELECT unnest($without::VARCHAR[]))"
+        given = {"without": sorted(without)}
+        self.pairs = set(index.rows(f"SELECT caller, callee FROM calls {not_these}", given))
+        self.possible = set(index.rows(f"SELECT caller, callee FROM possible_calls {not_these}", given))
         self.at: dict[tuple[str, int, int], list[tuple[str, str, str]]] = {}  # by place: callee, evidence, via
         for table in ("calls", "possible_calls"):
-            for path, line, col, *told in index.rows(f"SELECT path, line, col, callee, evidence, via FROM {table} ORDER BY ALL"):
+            for path, line, col, *told in index.rows(
+                f"SELECT path, line, col, callee, evidence, via FROM {table} {not_these} ORDER BY ALL", given
+            ):
                 self.at.setdefault((path, line + 1, col), []).append((told[0], told[1], told[2]))
         self.gaps = {(path, line + 1) for path, line in index.rows("SELECT path, line FROM flow_gaps WHERE reason = 'megamorphic'")}
         self._overridden: dict[str, list[str]] = {}
@@ -156,8 +161,12 @@ class _Known:
         return found[1:]
 
 
-def compare(root: Path, sources: str, trace: Trace) -> dict[str, Compared]:
-    """The index of `root` against what ran of its files: of calls "within" the files below the folder `sources`, and "from tests" there."""
+def compare(root: Path, sources: str, trace: Trace, without: Collection[str] = ()) -> dict[str, Compared]:
+    """The index of `root` against what ran of its files: of calls "within" the files below the folder `sources`, and "from tests" there.
+
+    Args:
+        without: evidence of which no call of the index counts.
+    """
     texts: dict[str, Text] = {}
 
     def text(path: str) -> Text:
@@ -166,7 +175,7 @@ def compare(root: Path, sources: str, trace: Trace) -> dict[str, Compared]:
         return texts[path]
 
     with open_index(root) as index:
-        known = _Known(index)
+        known = Known(index, without)
     inside = f"{sources}/"
     made = {"within": Compared(), "from tests": Compared()}
     done: set[tuple[str, str]] = set()
@@ -184,7 +193,7 @@ def compare(root: Path, sources: str, trace: Trace) -> dict[str, Compared]:
     return made
 
 
-def _count(made: Compared, known: _Known, text: Text, ran: Ran, caller: str, callee: str) -> None:
+def _count(made: Compared, known: Known, text: Text, ran: Ran, caller: str, callee: str) -> None:
     callers = [caller, known.owner.get(caller, "")] if known.kinds.get(caller) == "class" else [caller]
     callees = known.meant(callee, Callee(ran.callee.name).last)
     is_named = known.told(callers, callees, known.pairs)
@@ -208,7 +217,7 @@ def _count(made: Compared, known: _Known, text: Text, ran: Ran, caller: str, cal
         made.missed.append(Missed(**told, path=ran.caller.path, line=ran.place.line, cause=cause))
 
 
-def _judge(made: Mapping[str, Compared], known: _Known, trace: Trace, text: Callable[[str], Text], inside: str) -> None:
+def _judge(made: Mapping[str, Compared], known: Known, trace: Trace, text: Callable[[str], Text], inside: str) -> None:
     """Edges of the index at calls that ran: of functions of the package that run when they are called, by the name that is called."""
     led: dict[tuple[str, int, int], set[str]] = {}
     for ran in trace.calls:

@@ -39,6 +39,8 @@ PACKAGES: Mapping[str, Package] = {
     "itsdangerous": Package("itsdangerous==2.2.0", "src/itsdangerous", ("freezegun==1.5.5",)),
     "marshmallow": Package("marshmallow==3.26.1", "src/marshmallow", ("pytz==2025.2", "simplejson==3.20.1")),
     "attrs": Package("attrs==25.3.0", "src/attr", ("hypothesis==6.148.2", "cloudpickle==3.1.2")),
+    "sqlparse": Package("sqlparse==0.5.3", "sqlparse"),
+    "mistune": Package("mistune==3.1.3", "src/mistune"),
     "django": Package(
         "Django==5.2.9",
         "django",
@@ -65,12 +67,12 @@ def main() -> int:
     found: dict[str, dict[str, trace_compare.Compared]] = {}
     for name in arguments.only:
         package = PACKAGES[name]
-        python = _environment(folder, name, package)
-        root = _sources(folder, package)
+        python = environment(folder, name, package)
+        root = sources(folder, package)
         if arguments.again or not (root / ".lspidx").is_dir():
             command = [sys.executable, "-m", "query.cli", "index", "-q", "--python", str(python.parent.parent), str(root)]
             subprocess.run(command, check=True)
-        trace = _traced(folder, name, package, root, python, arguments.tests)
+        trace = traced(folder, name, package, root, python, arguments.tests)
         found[name] = trace_compare.compare(root, package.sources, trace)
     result = {name: {group: item.to_json() for group, item in groups.items()} for name, groups in found.items()}
     (folder / "result.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
@@ -78,7 +80,7 @@ def main() -> int:
     return 0
 
 
-def _environment(folder: Path, name: str, package: Package) -> Path:
+def environment(folder: Path, name: str, package: Package) -> Path:
     """The interpreter of an environment with the package and what its tests need."""
     place = folder / f"env-{name}"
     python = place / "bin" / "python"
@@ -91,7 +93,7 @@ def _environment(folder: Path, name: str, package: Package) -> Path:
     return python
 
 
-def _sources(folder: Path, package: Package) -> Path:
+def sources(folder: Path, package: Package) -> Path:
     """The sdist, as one commit of a repository of its own."""
     project, _, version = package.requirement.partition("==")
     root = folder / f"{project.lower()}-{version}"
@@ -102,7 +104,7 @@ def _sources(folder: Path, package: Package) -> Path:
     return root
 
 
-def _traced(folder: Path, name: str, package: Package, root: Path, python: Path, most: int) -> trace_compare.Trace:
+def traced(folder: Path, name: str, package: Package, root: Path, python: Path, most: int) -> trace_compare.Trace:
     """What ran; kept in `folder` for the next run.
 
     Raises:

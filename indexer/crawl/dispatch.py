@@ -10,6 +10,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
@@ -18,7 +19,7 @@ import msgspec
 
 from indexer.config import Config, LanguageConfig
 from indexer.crawl.kept import Basis
-from indexer.crawl.manifest import Totals
+from indexer.crawl.manifest import SecondSaid, Totals
 from indexer.crawl.messages import Done, Hello, Limits, Progress, Report, Setup, Started
 from indexer.crawl.plan.estimate import Estimate, Piece
 from indexer.crawl.plan.groups import Group
@@ -30,7 +31,7 @@ from indexer.crawl.plan.survey import cut
 from indexer.crawl.pool import Pool
 from indexer.crawl.process import Task
 from indexer.crawl.sources import read_source
-from indexer.crawl.units import Unit
+from indexer.crawl.units import PlannedDocument, Unit
 from indexer.languages import PYTHON
 from indexer.lsp.protocol import EXTENDED, initialize_params
 from indexer.model import LossReason, Trust
@@ -104,9 +105,11 @@ class Work:
         full: bool,
         unread: Mapping[str, str],
         basis: Basis,
+        second: Group | None = None,
     ) -> None:
         """
         Args:
+            second: the server that is asked when all others have been; then `ask_second` is called at the end.
             recipe: of the tree; what a run of the same has finished is taken up unless `full`.
             unread: as `Setup` has it. basis: what servers are started for.
         """
@@ -114,7 +117,9 @@ class Work:
         self.too_deep: Sequence[tuple[str, str]] = ()
         """As `Setup` has it, of all languages."""
 
-        self._home, self._folders, self._groups, self._config, self._watcher, self._pool = home, folders, groups, config, watcher, pool
+        self._home, self._folders, self._config, self._watcher, self._pool = home, folders, config, watcher, pool
+        self._second = second is not None
+        self._groups = [*groups, second] if second is not None else groups
         self._recipe, self._full = recipe, full
         self._folder = home.crawls / recipe[:16]
         begin(self._folder)
@@ -252,8 +257,35 @@ class Work:
                 else:  # the names of what these files define are lost, and said so
                     self.totals.lost += [(path, "external files", str(LossReason.WORKER_CRASHED)) for path in job.wanted]
         log.info("external files done: elapsed_s=%.2f files=%d", time.monotonic() - self._started, len(beyond.stale))
-        self._pool.end()  # servers take their time to end; the merge need not wait
+        if not self._second:
+            self._pool.end()  # servers take their time to end; the merge need not wait
         return sorted(read)
+
+    def ask_second(self, documents: Sequence[PlannedDocument]) -> SecondSaid:
+        """What the second server says of the places of these documents; one server, one unit after the other. The workers' last task."""
+        said = SecondSaid()
+        if documents and self._second:
+            number = len(self._groups) - 1
+            item = replace(self._groups[number], documents=list(documents))
+            tasks = [task._replace(setup=number, lane=item.key) for task in _tasks([item], self._recipe, self._folder, prefix="second-")]
+            for task in tasks:
+                task.shard.unlink(missing_ok=True)
+            self._watcher.phase("second server", len(documents))
+            pieces = {
+                str(task.shard): Piece(setup=number, size_bytes=task.unit.size_bytes, documents=len(task.unit.documents), is_lane=True)
+                for task in tasks
+            }
+            self._resize(0, 1)
+            self._estimate = Estimate(pieces, {number: item.server.spec.name}, self._pool.size)
+            self._pool.crawl(
+                tasks,
+                lambda report, shard: said.take(report) if isinstance(report, (Done, Hello)) else self._on_report(report, shard),
+                lambda unit, shard, reason: said.lose(len(unit.documents), str(reason)),
+                meanwhile=_load_store,
+            )
+            said.shards = [task.shard for task in tasks if task.shard.is_file()]
+        self._pool.end()
+        return said
 
     def _setup(self, item: Group, jobs: int) -> Setup:
         spec, config, own = item.server.spec, self._config, item.settings

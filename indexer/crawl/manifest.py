@@ -59,6 +59,38 @@ class Totals:
             self.externals.setdefault(path, set()).update(places)
 
 
+@dataclass(slots=True)
+class SecondSaid:
+    """What a second server has said. documents: asked about; lost: without an answer, and why. server_s: seconds of processors."""
+
+    shards: list[Path] = field(default_factory=list[Path])
+    version: str = ""
+    documents: int = 0
+    asked: int = 0
+    lost: int = 0
+    why: str = ""
+    server_s: float = 0.0
+    _of_servers: float = 0.0
+
+    def take(self, report: Done | Hello) -> None:
+        if isinstance(report, Hello):
+            self.version = report.server_version
+            return
+        self.documents += report.documents
+        self.asked += report.asked
+        if report.lost or report.problem:
+            self.lose(len({path for path, _, _ in report.lost}), report.problem or report.lost[0][2])
+        if report.server_s < self._of_servers:  # another one than before
+            self.server_s += report.server_s
+        else:
+            self.server_s += report.server_s - self._of_servers
+        self._of_servers = report.server_s
+
+    def lose(self, documents: int, reason: str) -> None:
+        self.lost += documents
+        self.why = self.why or reason
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Account:
     """What one crawl has done, before its shards are merged.
@@ -88,6 +120,8 @@ class Account:
     missing_servers: Mapping[str, str]
     languages_lost: Sequence[Lost]
     prerequisites: Sequence[Prerequisite]
+    second: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """What a second server was asked, and what it cost; empty where there was to be none."""
 
     def folder_rows(self) -> list[dict[str, Any]]:
         """The workspace's folders and what is checked out there."""
@@ -180,6 +214,8 @@ class Account:
         }
         if self.extent is not None:
             said["partial"] = msgspec.structs.asdict(self.extent)
+        if self.second:
+            said["second"] = dict(self.second)
         return said
 
     def _tallies(self) -> dict[str, Any]:

@@ -232,6 +232,7 @@ class Done(msgspec.Struct, kw_only=True, tag=True):
     problem: str = ""  # why no server could be started for it
     setup: int = 0  # of its server
     may_recover: bool = False  # whether that may be different at a second try
+    server_s: float = 0.0  # of a second server, seconds of processors so far
 
 
 class Failed(msgspec.Struct, kw_only=True, tag=True):

@@ -35,8 +35,10 @@ from indexer.crawl.plan.launch import unconfined
 from indexer.crawl.plan.losses import Lost, languages_lost, without_server, worse_than
 from indexer.crawl.plan.partial import Extent, Part, is_better
 from indexer.crawl.plan.recipe import digest_of, ingredients, recipe_of
+from indexer.crawl.plan.second import second_group
 from indexer.crawl.plan.survey import Survey, of_folder, recipe_digest, survey, together
 from indexer.crawl.pool import Pool
+from indexer.crawl.second import Second, ask_second
 from indexer.crawl.sources import size_of, stamps_of
 from indexer.crawl.waves import Found, Tree, differing, everything
 from indexer.errors import CutShort, Damaged, LanguageLost, ServerError, UsageError
@@ -89,13 +91,16 @@ class _Plan:
     surroundings: list[object]
     missing_servers: Mapping[str, str]
     prerequisites: Sequence[prerequisites.Prerequisite]
+    second: Group | str | None
+    """As `second_group` gives it."""
 
     @property
     def basis(self) -> Basis:
         """What servers are started for."""
         documents = [item for member in self.groups for item in member.documents]
         return Basis(
-            recipes=[self.recipes[member.key] for member in self.groups],
+            recipes=[self.recipes[member.key] for member in self.groups]
+            + ([recipe_of(self.second)] if isinstance(self.second, Group) else []),
             documents={item.path: f"{item.digest} {self.seen.stamps.get(item.path)}" for item in documents},
             told=frozenset(item.path for item in documents if item.encoding),
             others={**self.left_out, "": self.common},
@@ -219,6 +224,7 @@ class _Run:
         work = Work(
             self.home, self.folders, tree.groups, config, self.watcher, pool,
             recipe=plan.recipe, full=self.full, unread=tree.unread, basis=plan.basis,
+            second=plan.second if isinstance(plan.second, Group) else None,
         )  # fmt: skip
         work.too_deep = [(item.path, item.language) for item in plan.seen.skipped if item.reason is SkipReason.TOO_DEEP]
         if self.current is None:  # should this run be cut off, the next goes on from there only with the same settings
@@ -229,6 +235,7 @@ class _Run:
                     found = everything(work, tree, self.home, self.watcher)
             else:
                 found = differing(work, tree, base, self.states, config, self.watcher)
+            second = ask_second(work, found, plan.second, self.home, config, plan.seen.manifests)
         except KeyboardInterrupt:
             pool.stop()
             cut = work.part() if partial and base is None else None
@@ -245,7 +252,8 @@ class _Run:
             ) from None
         lost = self._languages_lost(work, found, plan)
         self.watcher.phase("merge", 0)
-        return self._publish(work, found, plan, self._account(work, found, plan, begun, lost, work.totals))
+        account = replace(self._account(work, second.found, plan, begun, lost, work.totals), second=second.record)
+        return self._publish(work, second, plan, account)
 
     def _plan(self, pool: Pool) -> _Plan:
         """What there is to crawl, by which servers; and what a user should know of that."""
@@ -264,6 +272,9 @@ class _Run:
         documents = [document for item in groups for document in item.documents]
         seen = replace(seen, documents=documents, skipped=sorted([*seen.skipped, *grouping.skipped], key=lambda item: item.path))
         common = ingredients(config, folders)
+        second = second_group(groups, folders, paths, config, self.environment)
+        if isinstance(second, str):
+            watcher.note(second)
         recipes = {item.key: recipe_of(item) for item in groups}
         checkouts = [vcs.checkout(folder.path) for folder in folders]
         left_out = stamps_of(self.home.root, [item.path for item in seen.skipped if item.reason not in BORDERS])
@@ -271,7 +282,13 @@ class _Run:
         surroundings += [digest_of(seen.stamps), digest_of(seen.folders), digest_of(left_out), str(sorted(seen.left_out.items()))]
         surroundings += [refusal.sentence for refusal in told(self.refused)]
         recipe = recipe_digest(
-            documents, [common, str(sorted(recipes.items())), f"skipped {[(item.path, str(item.reason)) for item in seen.skipped]}"]
+            documents,
+            [
+                common,
+                str(sorted(recipes.items())),
+                f"skipped {[(item.path, str(item.reason)) for item in seen.skipped]}",
+                f"second {recipe_of(second) if isinstance(second, Group) else second}",
+            ],
         )
         return _Plan(
             root=self.home.root,
@@ -285,13 +302,16 @@ class _Run:
             surroundings=surroundings,
             missing_servers=grouping.missing,
             prerequisites=missing,
+            second=second,
         )
 
-    def _publish(self, work: Work, found: Found, plan: _Plan, account: Account) -> Crawl:
+    def _publish(self, work: Work, second: Second, plan: _Plan, account: Account) -> Crawl:
         """Merges the shards and makes the result the current index."""
+        found = second.found
         made = make(self.home, self.config, found, account)
         manifest = account.manifest(made.counts, made.resolution)
         state = state_of(self.home, work, found, made, plan.tree, recipe=plan.recipe, common=plan.common)
+        state.second = second.recipe
         manifest |= {"shards": state.shards, "ingredients": plan.common, "recipes": plan.tree.recipes, "facts": facts_of(state, account)}
         manifest["went_on"] = work.went_on
         self.states.save(state)
@@ -379,7 +399,7 @@ class _Run:
                 return None
             manifest = damage.read_manifest(current)
             same = manifest.get("recipe") == recipe and manifest.get("surroundings") == surroundings and "database" in manifest
-            if not same or manifest.get("lost"):
+            if not same or manifest.get("lost") or manifest.get("second", {}).get("lost"):
                 return None
             if not self.full:
                 damage.check_published(current, manifest, self.home.shards)

@@ -14,6 +14,7 @@ class PlannedDocument(msgspec.Struct, frozen=True, kw_only=True):
     `package` is manager, name and version as its monikers carry them, `place` its path in there. `encoding` is empty for UTF-8, else
     what `indexer.encoding` says, or the form of a file that holds code (`indexer.embedded`): servers cannot read it from the disk.
     `constraint` is what the file demands of a build, empty where every build takes it in.
+    `places`: lines and columns of the identifiers that a second server is asked about, and nothing else; empty for a first one.
     """
 
     path: str
@@ -26,6 +27,7 @@ class PlannedDocument(msgspec.Struct, frozen=True, kw_only=True):
     place: str = ""
     encoding: str = ""
     constraint: str = ""
+    places: tuple[tuple[int, int], ...] = ()
 
     def header(self, status: str, *, line_count: int = 0, error_lines: Sequence[int] = ()) -> dict[str, Any]:
         """The columns of `store.facts.HEADER`: what is known before a document is read, and what was found in it.

@@ -212,6 +212,10 @@ class Client:
     def memory_bytes(self) -> int:
         return self._process.memory_bytes()
 
+    def processor_s(self) -> float:
+        """Seconds of processors that the server has taken in its life."""
+        return self._process.processor_s()
+
     def close(self, *, polite: bool = True) -> None:
         """Shuts the server down politely, then for certain; one that is known to hang is not asked."""
         try:

@@ -123,6 +123,7 @@ class Evidence(IntEnum):
     ENTRY_POINT = 14  # a manifest names it as what others call or load
     FLOW = 15  # values were followed from where they are made to here (`Via` says which way); the server did not know
     POSSIBLE_FLOW = 16  # the same, and one of many, or an operation on a value that may be of the language's own types: left out by default
+    SECOND_SERVER = 17  # another server's definition, where the first had none and values did not lead to one
 
     @property
     def label(self) -> str:

@@ -55,8 +55,8 @@ class Place(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     only: list[str] = []
 
 
-class LiveSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What a server is told beyond its entry where it answers live questions, which a crawl does not ask."""
+class MoreSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What a server is told beyond its entry for work of its own kind."""
 
     arguments: list[str] = []
     options: dict[str, Any] = {}
@@ -77,7 +77,8 @@ class ServerSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     otherwise: str = ""
     options: dict[str, Any] = {}
     settings: dict[str, Any] = {}
-    live: LiveSpec = LiveSpec()
+    live: MoreSpec = MoreSpec()
+    second: MoreSpec = MoreSpec()
     environment: dict[str, str] = {}
     open: Literal["none", "each", "several"]
     by_ending: bool = False
@@ -237,7 +238,7 @@ def _server_problems(server: ServerSpec) -> Iterator[str]:
             yield f"does not say how '{item.what}' is kept from happening below its level"
     places = [place.at for place in server.places.values()]
     overlays = [[item.below, item.at] for item in server.executes]
-    own = [server.command, server.options, server.settings, server.live, server.environment, server.private, server.writes]
+    own = [server.command, server.options, server.settings, server.live, server.second, server.environment, server.private, server.writes]
     values = [*own, overlays, places]
     for name in sorted(set(_PLACEHOLDER.findall(msgspec.json.encode(values).decode())) - PLACEHOLDERS):
         yield f"has an unknown placeholder '{{{name}}}'{_nearest(name, PLACEHOLDERS)}"

@@ -43,6 +43,7 @@ class State(msgspec.Struct, kw_only=True):
     skipped: by path of a file that was left out, what `stat` said of it: a server sees it all the same.
     unread: by key the path of a file outside that something refers to and that could not be read, which the next crawl tries again.
     lost: documents of which something is missing, which the next crawl tries again.
+    second: digest of the second server and of what its answers depend on; empty where none was asked.
     servers: by name, what each said of itself. imported: whether facts of an artifact are among it.
     """
 
@@ -56,6 +57,7 @@ class State(msgspec.Struct, kw_only=True):
     unread: dict[str, str] = {}
     lost: list[str] = []
     servers: dict[str, dict[str, Any]] = {}
+    second: str = ""
     imported: bool = False
 
     def distance(self, described: Mapping[str, str]) -> int:

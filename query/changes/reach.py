@@ -246,7 +246,10 @@ def _to_users(index: Index, onward: set[int], known: Scopes) -> tuple[list[Lead]
         if use.holder in by_module and record_of(docs[at[use.holder].doc_id].language).declared_only:
             continue
         leads.append((use.sym_id, use.holder, use.relation))
-        if not use.dispatch and use.evidence != Evidence.FLOW:  # more may use what was followed to some of its uses
+        if not use.dispatch and use.evidence not in (
+            Evidence.FLOW,
+            Evidence.SECOND_SERVER,
+        ):  # more may use what was followed to some of its uses
             named.add(use.sym_id)
     return leads, named
 

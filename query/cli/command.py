@@ -99,6 +99,7 @@ def main_group(ctx: click.Context, directory: str | None, color: bool | None) ->
 @click.option("--full", is_flag=True, help="Crawl again even if nothing has changed.")
 @click.option("--jobs", type=click.IntRange(1, 64), help="Server processes; default: one per core, at most 8.")
 @click.option("--server", help="Entry of the server table; default: the language's first.")
+@click.option("--second", help="Entry of the server table to ask about identifiers that are still open; default: none.")
 @click.option("--python", help="Interpreter or environment of the project; default: looked for.")
 @click.option("--exclude", multiple=True, help="Pattern of files to leave out; may be repeated.")
 @click.option("--include", multiple=True, help="Pattern of files to read though they look vendored, generated or built; may be repeated.")
@@ -126,10 +127,7 @@ def main_group(ctx: click.Context, directory: str | None, color: bool | None) ->
 @trust_option
 @click.option("--fetch", is_flag=True, help="First download what the languages' build tools ask for, into lspidx's own folders.")
 @click.option(
-    "--min-resolved",
-    type=click.FloatRange(0, 100),
-    metavar="%",
-    help="Exit with 1 if a smaller share of a language's identifiers is resolved.",
+    "--min-resolved", type=click.FloatRange(0, 100), metavar="%", help="Exit with 1 if a smaller share of a language is resolved."
 )
 @click.option("--accept-loss", is_flag=True, help="Replace the index even if it has a language that this run lost.")
 @click.option("--forget", is_flag=True, help="Go by the flags given here alone, not by those that the present index was made with.")
@@ -151,6 +149,7 @@ class _Wanted(NamedTuple):
     full: bool
     jobs: int | None
     server: str | None
+    second: str | None
     python: str | None
     exclude: tuple[str, ...]
     include: tuple[str, ...]
@@ -171,6 +170,7 @@ class _Wanted(NamedTuple):
         return {
             "jobs": self.jobs,
             "server": self.server,
+            "second": self.second,
             "python": str(Path(self.python).absolute()) if self.python else None,
             "exclude": list(self.exclude) or None,
             "include": list(self.include) or None,

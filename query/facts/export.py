@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from query.facts.index import Index
 
-_TOLD = "o.sym_id IS NOT NULL AND NOT is_evidence(o.evidence, 'flow')"
+_TOLD = "o.sym_id IS NOT NULL AND NOT is_evidence(o.evidence, 'flow', 'second_server')"
 """What the language's rules, a server or a string says that an identifier means. What values were followed to may be one of several, which
 no other form can say."""
 

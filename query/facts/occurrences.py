@@ -26,7 +26,7 @@ def resolved_sites(index: Index, sites: Collection[Site]) -> set[Site]:
         SELECT DISTINCT p.path, p.line, p.col
         FROM (SELECT unnest($paths::VARCHAR[]) AS path, unnest($lines::INTEGER[]) AS line, unnest($cols::INTEGER[]) AS col) p
         JOIN document d USING (path) JOIN occ o ON o.doc_id = d.doc_id AND o.line = p.line AND o.col = p.col
-        WHERE o.sym_id IS NOT NULL AND NOT is_evidence(o.evidence, 'flow')
+        WHERE o.sym_id IS NOT NULL AND NOT is_evidence(o.evidence, 'flow', 'second_server')
         """,
         _columns(sorted(sites)),
     ) if sites else []  # fmt: skip

@@ -54,7 +54,7 @@ _IN_SCOPE = """
 _RANKED = f"""
     WITH use AS (
         SELECT r.sym_id, r.doc_id, count(*) AS uses FROM refs r JOIN document d USING (doc_id)
-        WHERE NOT has_role(r.roles, 'definition') AND NOT is_evidence(r.evidence, 'flow', 'inferred')
+        WHERE NOT has_role(r.roles, 'definition') AND NOT is_evidence(r.evidence, 'flow', 'second_server', 'inferred')
           AND ($tests <> 'exclude' OR NOT d.is_test)
         GROUP BY ALL
     ),

@@ -42,6 +42,7 @@ _IN_WORDS: Mapping[Evidence, str] = {
     Evidence.STRING: "named by a string",
     Evidence.FLOW: "by following values",
     Evidence.POSSIBLE_FLOW: "by following values",
+    Evidence.SECOND_SERVER: "by another server",
 }
 """Evidence, for people; nothing where the call stands in the text with its callee's name."""
 

@@ -37,7 +37,7 @@ How = Literal["call", "dispatch", "value"]
 
 CERTAIN = (
     "syntax", "definition", "same_binding", "callee_type", "constructor", "property", "decorator", "inferred", "inherited", "operator",
-    "protocol", "string", "entry_point", "flow",
+    "protocol", "string", "entry_point", "flow", "second_server",
 )  # fmt: skip
 """Evidence that counts unless the caller chooses: the call is in the text, or in that of what it is given to, and its target is known."""
 
@@ -67,6 +67,7 @@ IN_WORDS = {
     "entry_point": "entry point of a manifest",
     "flow": "by following values to here",
     "possible_flow": "perhaps, by following values to here",
+    "second_server": "by another server than the first",
     OVERRIDE: "dispatch: names what it overrides, and may end in it",
     VALUE: "",
 }

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import groupby
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 
@@ -143,7 +143,7 @@ def _how_it_was_made(report: Report, style: Style) -> Iterator[str]:
 
 def _what_it_read(report: Report, style: Style) -> Iterator[str]:
     """Languages and folders, and what stands in the way of their answers."""
-    manifest = report["manifest"]
+    manifest, counts = report["manifest"], report["manifest"].get("counts", {})
     yield "  languages"
     for item in report["languages"]:
         skipped = f" and {item['skipped']} skipped" if item["skipped"] else ""
@@ -164,9 +164,22 @@ def _what_it_read(report: Report, style: Style) -> Iterator[str]:
     if check.get("checked"):
         share = 100 * check["disagreed"] / check["checked"]
         yield f"  checked    {check['checked']} inferred targets asked again, {check['disagreed']} differ ({share:.1f} %)"
+    if second := manifest.get("second"):
+        yield f"  second     {_second(second, counts.get('by_second_server', 0))}"
     yield "  coverage"
     for item in report["coverage"]:
         yield f"    {item['method']:<28} {item['status']:<12} {item['documents']} files, {item['answered']} of {item['asked']} answered"
+
+
+def _second(said: Mapping[str, Any], told: int) -> str:
+    """What the server was asked, and answered, that is asked last."""
+    if "asked" not in said:
+        return one_line(said["problem"])
+    lost = f", {count(said['lost'], 'file')} without an answer ({one_line(said.get('problem', ''))})" if said["lost"] else ""
+    return (
+        f"{one_line(said['server'])} {one_line(said['version'])}, asked about {said['asked']} open identifiers in "
+        f"{count(said['documents'], 'file')} by the last run ({said['server_s']:.1f} s of processor){lost}; {told} have their meaning by it"
+    )
 
 
 def _what_is_missing(report: Report) -> Iterator[str]:

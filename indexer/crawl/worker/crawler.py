@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from indexer.crawl import methods
 from indexer.crawl.messages import Check, Job, Report, Setup
-from indexer.crawl.worker import crosscheck
+from indexer.crawl.worker import crosscheck, second
 from indexer.crawl.worker.agenda import Asked, agenda
 from indexer.crawl.worker.answers import Reader, leave_out, leave_unasked
 from indexer.crawl.worker.document import Document
@@ -21,7 +21,7 @@ from indexer.crawl.worker.limits import Budget
 from indexer.crawl.worker.pace import Pace
 from indexer.crawl.worker.places import Places
 from indexer.crawl.worker.probing import Probing
-from indexer.crawl.worker.questions import COSTLY, Question, questions
+from indexer.crawl.worker.questions import COSTLY, Question, of_second, questions
 from indexer.crawl.worker.reading import Sources, open_document
 from indexer.crawl.worker.schedule import Event, Loss, Schedule, reason_of, split_quarantined
 from indexer.crawl.worker.server import Server
@@ -183,7 +183,8 @@ class Crawler:
             return iter(())
         if self.setup.open != "none":
             open_document(talk.texts, document)
-        return questions(talk.session, self.setup, document)
+        asked = of_second if document.planned.places else questions
+        return asked(talk.session, self.setup, document)
 
     def _leave_deep(self, document: Document) -> bool:
         """Whether a document that has been read is nested too deeply to be asked about, which it then says."""
@@ -332,7 +333,12 @@ class Crawler:
 
     def _keep(self, document: Document) -> None:
         assert document.syntax is not None
-        self._facts[document.name] = harvest(document.planned, document.path, document.syntax, document.answers, surroundings=self.places)
+        if document.planned.places:
+            self._facts[document.name] = second.facts_of(document.planned, document.syntax, document.answers, self.places)
+        else:
+            self._facts[document.name] = harvest(
+                document.planned, document.path, document.syntax, document.answers, surroundings=self.places
+            )
         self.pace.done(document.planned.size_bytes, len(document.syntax.tokens))
         document.syntax = None
 

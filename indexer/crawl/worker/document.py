@@ -122,7 +122,7 @@ class Document:
 
     def _elsewhere(self, token: int) -> tuple[str, bytes, int] | None:
         syntax = self.syntax
-        if syntax is None:
+        if syntax is None or self.planned.places:  # each of these is asked about at its own place
             return None
         tokens = syntax.tokens
         if self.sharers is None:

@@ -142,7 +142,7 @@ def harvest(document: PlannedDocument, path: str, syntax: Syntax, answers: Answe
     facts = DocumentFacts(document.header("", line_count=syntax.line_count, error_lines=syntax.error_lines))
     descriptors = module_prefix(document.language, document.module, document.place)
     add_symbols(facts, syntax, answers.hovers, monikers.package_prefix(document.language, *document.package) + descriptors, document.module)
-    targets = _Targets(facts, surroundings)
+    targets = Targets(facts, surroundings)
     _add_owners(facts, syntax, answers, targets)
     unresolved = _add_occurrences(facts, syntax, answers, targets, surroundings)
     _add_supertypes(facts, syntax, answers, targets, unresolved, surroundings)
@@ -227,7 +227,7 @@ def add_range(facts: DocumentFacts, ordinal: int, where: tuple[int, int, int, in
     facts.add("extra_ranges", symbol=ordinal, start_line=line, start_col=col, end_line=end_line, end_col=end_col)
 
 
-class _Targets:
+class Targets:
     """Numbers the distinct target places of a document."""
 
     def __init__(self, facts: DocumentFacts, surroundings: Surroundings) -> None:
@@ -245,7 +245,7 @@ class _Targets:
         return known
 
 
-def _add_occurrences(facts: DocumentFacts, syntax: Syntax, answers: Answers, targets: _Targets, surroundings: Surroundings) -> set[int]:
+def _add_occurrences(facts: DocumentFacts, syntax: Syntax, answers: Answers, targets: Targets, surroundings: Surroundings) -> set[int]:
     """Rows of all tokens; returns the tokens that nobody could resolve."""
     tokens = syntax.tokens
     columns = facts.tables["occurrences"]
@@ -309,7 +309,7 @@ def _add_macro_words(facts: DocumentFacts, syntax: Syntax, left_out: unparsed.Le
 
 
 def _meanings(
-    token: int, syntax: Syntax, answers: Answers, targets: _Targets, surroundings: Surroundings, member_of: Mapping[int, int]
+    token: int, syntax: Syntax, answers: Answers, targets: Targets, surroundings: Surroundings, member_of: Mapping[int, int]
 ) -> list[tuple[int, int, int]]:
     """What an identifier means, as (evidence, own symbol or -1, target or -1); never empty: nothing known is (…, -1, -1)."""
     tokens = syntax.tokens
@@ -391,7 +391,7 @@ def _class_of_cls(symbol: int, syntax: Syntax) -> int:
 
 
 def _add_supertypes(
-    facts: DocumentFacts, syntax: Syntax, answers: Answers, targets: _Targets, unresolved: set[int], surroundings: Surroundings
+    facts: DocumentFacts, syntax: Syntax, answers: Answers, targets: Targets, unresolved: set[int], surroundings: Surroundings
 ) -> None:
     tokens = syntax.tokens
     rows: list[tuple[int, int, int, int]] = []
@@ -409,7 +409,7 @@ def _add_supertypes(
         facts.add("supertypes", symbol=owner, target=target, own=own, evidence=evidence)
 
 
-def _add_owners(facts: DocumentFacts, syntax: Syntax, answers: Answers, targets: _Targets) -> None:
+def _add_owners(facts: DocumentFacts, syntax: Syntax, answers: Answers, targets: Targets) -> None:
     for symbol, token in syntax.owners:
         own = syntax.tokens.symbol[token]
         if own >= 0:

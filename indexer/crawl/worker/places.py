@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from indexer.crawl.messages import Position
 from indexer.crawl.worker import harvest
+from indexer.crawl.worker.abroad import Abroad
 from indexer.crawl.worker.packages import is_standard_package
 from indexer.embedded import without_alias
 from indexer.lsp.uri import path_to_uri, uri_to_path
@@ -28,6 +29,7 @@ class Places:
         self.builtins: dict[str, list[harvest.Place]] | None = None
         self.wanted: dict[str, set[Position]] = {}
         self._externals = Externals(unread)
+        self.abroad = Abroad(self._externals, root)
         self._keys: dict[str, str] = {}
         self._outside: set[str] = set()
         self._packages: dict[tuple[str, int], str] = {}
@@ -54,6 +56,13 @@ class Places:
 
     def portable(self, uri: str, place: harvest.Place) -> str:
         """Relative path of a workspace file, portable key of any other; the latter's symbol at `place` is wanted then."""
+        key = self.key(uri)
+        if uri in self._outside:
+            self.wanted.setdefault(uri_to_path(uri), set()).add(place[1:])
+        return key
+
+    def key(self, uri: str) -> str:
+        """The same, and nothing is wanted."""
         key = self._keys.get(uri)
         if key is None:
             path = without_alias(uri_to_path(uri))
@@ -64,9 +73,12 @@ class Places:
                 key = self._externals.describe(path).key
                 self._outside.add(uri)
             self._keys[uri] = key
-        if uri in self._outside:
-            self.wanted.setdefault(uri_to_path(uri), set()).add(place[1:])
         return key
+
+    def inside(self, uri: str) -> str:
+        """Relative path of a workspace file; empty for any other."""
+        key = self.key(uri)
+        return "" if uri in self._outside else key
 
     def _relative(self, path: str) -> str:
         """Path from the root of a file in a workspace folder, else empty."""

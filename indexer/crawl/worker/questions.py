@@ -8,7 +8,7 @@ import msgspec
 
 from indexer.crawl import methods
 from indexer.crawl.messages import Setup
-from indexer.crawl.worker import crosscheck, harvest
+from indexer.crawl.worker import crosscheck, harvest, second
 from indexer.crawl.worker.document import Document
 from indexer.embedded import COMPONENT, form_of
 from indexer.lsp.session import Session
@@ -25,6 +25,18 @@ Question = tuple[str, bytes, int]
 """Method, parameters as JSON, ordinal of the token or symbol that it is about; of a receiver, counted on from the tokens, at a sign."""
 
 POSITION = b',"position":{"line":%d,"character":%d}}'
+
+
+def of_second(session: Session, setup: Setup, document: Document) -> Iterator[Question]:
+    """What a second server is asked about a document: some places, and nothing else."""
+    syntax = document.syntax
+    assert syntax is not None
+    if methods.DEFINITION in setup.lacks or not session.supports("definitionProvider"):
+        document.answers.tallies[methods.DEFINITION].unsupported = True
+        return
+    text_document, tokens = b'{"textDocument":{"uri":%b}' % document.uri_json, syntax.tokens
+    for token in second.tokens_at(tokens, document.planned.places):
+        yield methods.DEFINITION, text_document + POSITION % (tokens.line[token], tokens.col[token]), token
 
 
 def questions(session: Session, setup: Setup, document: Document) -> Iterator[Question]:

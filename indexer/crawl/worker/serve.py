@@ -118,6 +118,7 @@ def _crawl_unit(crawler: Crawler, job: Job, greeted: set[int]) -> None:
             problem=server.unusable,
             setup=job.setup,
             may_recover=bool(server.unusable) and server.may_recover,
+            server_s=server.processor_s() if any(item.places for item in job.unit.documents) else 0.0,
         )
     )
     crawler.asked = crawler.restarts = 0

@@ -276,6 +276,10 @@ class Server:
             messages=self._messages.texts,
         )
 
+    def processor_s(self) -> float:
+        """Seconds of processors that the one that runs has taken; 0 where none runs."""
+        return self.talk.client.processor_s() if self.talk is not None else 0.0
+
     def is_large(self) -> bool:
         """Whether it is to be replaced before the next round."""
         return self.talk is not None and self._footprint.is_large(self.talk.client.memory_bytes(), time.monotonic() - self._ready_at)

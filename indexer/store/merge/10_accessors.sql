@@ -49,7 +49,7 @@ EXCEPT SELECT field_id, operation, callee, evidence FROM accessor;
 -- Needs: accessor.
 INSERT INTO nameless_call
 SELECT o.encl_id, a.callee, o.doc_id, o.line, o.col, o.end_col, a.evidence, a.operation
-FROM accessor a JOIN final_occ o ON o.sym_id = a.field_id AND NOT is_evidence(o.evidence, 'inferred', 'flow')
+FROM accessor a JOIN final_occ o ON o.sym_id = a.field_id AND NOT is_evidence(o.evidence, 'inferred', 'flow', 'second_server')
 WHERE CASE a.operation WHEN operation('name_described') THEN has_role(o.roles, 'definition')
                        WHEN operation('get_attribute') THEN has_role(o.roles, 'read') AND NOT has_role(o.roles, 'definition')
                        WHEN operation('set_attribute') THEN has_role(o.roles, 'write') AND NOT has_role(o.roles, 'definition')

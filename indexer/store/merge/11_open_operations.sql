@@ -87,7 +87,7 @@ UNION
 SELECT DISTINCT operation('call'), o.doc_id, o.line, o.col, o.end_col, o.encl_id, NULL::INTEGER
 FROM final_occ o LEFT JOIN symbol s ON s.sym_id = o.sym_id JOIN document d ON d.doc_id = o.doc_id
 SEMI JOIN (SELECT language FROM operation_member WHERE operation = operation('call')) r ON r.language = d.language
-WHERE has_role(o.roles, 'call') AND (s.sym_id IS NULL OR is_evidence(o.evidence, 'flow') OR is_value(s.kind) AND NOT has_flag(s.flags, 'property'))
+WHERE has_role(o.roles, 'call') AND (s.sym_id IS NULL OR is_evidence(o.evidence, 'flow', 'second_server') OR is_value(s.kind) AND NOT has_flag(s.flags, 'property'))
   AND NOT EXISTS (SELECT 1 FROM final_occ c WHERE c.doc_id = o.doc_id AND c.line = o.line AND c.col = o.col AND is_evidence(c.evidence, 'callee_type'))
 ORDER BY operation, doc_id, line, col, type_id;
 

@@ -27,14 +27,14 @@ WHERE has_role(o.roles, 'call') AND NOT is_kind(s.kind, 'module')
   AND (is_type(s.kind) OR is_callable(s.kind) OR is_kind(s.kind, 'property') OR NOT has_flag(s.flags, 'local')
        OR has_flag(s.flags, 'external') AND language_has(d.language, 'is_included'))  -- of a header that macros make unreadable
 UNION ALL
-SELECT o.encl_id, k.sym_id, o.doc_id, o.line, o.col, o.end_col, evidence('constructor')
+SELECT o.encl_id, k.sym_id, o.doc_id, o.line, o.col, o.end_col, CASE WHEN is_evidence(o.evidence, 'second_server') THEN o.evidence ELSE evidence('constructor') END
 FROM told_occ o JOIN constructor k ON k.class_id = o.sym_id WHERE has_role(o.roles, 'call', 'decorator')
 UNION ALL
-SELECT o.encl_id, o.sym_id, o.doc_id, o.line, o.col, o.end_col, evidence('property')
+SELECT o.encl_id, o.sym_id, o.doc_id, o.line, o.col, o.end_col, CASE WHEN is_evidence(o.evidence, 'second_server') THEN o.evidence ELSE evidence('property') END
 FROM told_occ o JOIN symbol s ON s.sym_id = o.sym_id
 WHERE has_role(o.roles, 'read', 'write', 'delete') AND NOT has_role(o.roles, 'call', 'definition') AND has_flag(s.flags, 'property')
 UNION ALL
-SELECT o.encl_id, o.sym_id, o.doc_id, o.line, o.col, o.end_col, evidence('decorator')
+SELECT o.encl_id, o.sym_id, o.doc_id, o.line, o.col, o.end_col, CASE WHEN is_evidence(o.evidence, 'second_server') THEN o.evidence ELSE evidence('decorator') END
 FROM told_occ o JOIN symbol s ON s.sym_id = o.sym_id
 WHERE has_role(o.roles, 'decorator') AND NOT has_role(o.roles, 'call') AND is_kind(s.kind, 'class', 'method', 'function')
 UNION ALL

@@ -55,7 +55,7 @@ CREATE TEMP TABLE called_value AS
 SELECT o.encl_id, s.name, o.doc_id, o.line, o.col, o.end_col
 FROM final_occ o JOIN symbol s ON s.sym_id = o.sym_id LEFT JOIN symbol_text t ON t.sym_id = s.sym_id
 WHERE has_role(o.roles, 'call') AND NOT has_role(o.roles, 'definition') AND o.encl_id IS NOT NULL
-  AND is_value(s.kind) AND NOT has_flag(s.flags, 'property', 'external') AND NOT is_evidence(o.evidence, 'inferred', 'flow')
+  AND is_value(s.kind) AND NOT has_flag(s.flags, 'property', 'external') AND NOT is_evidence(o.evidence, 'inferred', 'flow', 'second_server')
   -- what a module is required as is what it exports
   AND NOT contains(coalesce(t.signature, ''), '= require(');
 

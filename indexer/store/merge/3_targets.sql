@@ -1,10 +1,14 @@
 -- Places that servers pointed at, to symbols: those that an earlier merge has settled by their key, the others by what lies there.
 -- Takes: document; symbol, symbol_key, raw_symbol, sym_of, raw_range; facts_occurrences, facts_targets, facts_members, facts_owners.
 -- Makes: settled (targets of new documents as shards keep them), and symbol.container_id of members written outside their type. For later
--- stages: raw_occ (occurrences as found), target_sym (a target's symbol, if it has one), member (assignments through `self`).
+-- stages: raw_occ (occurrences as found), second_occ, target_sym (a target's symbol, if it has one), member (assignments through `self`).
 
 CREATE TEMP TABLE raw_occ AS
-SELECT * EXCLUDE (is_new) FROM facts_occurrences;
+SELECT * EXCLUDE (is_new) FROM facts_occurrences WHERE NOT is_evidence(evidence, 'second_server');
+
+-- What a second server was asked, also where it knew nothing.
+CREATE TEMP TABLE second_occ AS
+SELECT doc_id, line, col, name, has_role(roles, 'keyword') AS is_keyword, target FROM facts_occurrences WHERE is_evidence(evidence, 'second_server');
 
 CREATE TEMP TABLE raw_target AS
 SELECT * FROM facts_targets;
@@ -219,7 +223,7 @@ SELECT doc_id, ordinal, sym_id FROM keyed;
 CREATE TEMP TABLE settled AS
 SELECT d.path AS owner, rt.ordinal,
        rt.* EXCLUDE (doc_id, ordinal, is_new, is_inside) REPLACE (
-           CASE WHEN is_inside THEN coalesce(k.key, target_symbol('nothing')) ELSE target_symbol('at_place') END::UBIGINT AS symbol,
+           CASE WHEN is_inside THEN coalesce(k.key, target_symbol('nothing')) WHEN rt.symbol <> target_symbol('nothing') THEN rt.symbol ELSE target_symbol('at_place') END::UBIGINT AS symbol,
            CASE WHEN is_inside THEN 0 ELSE rt.line END::INTEGER AS line, CASE WHEN is_inside THEN 0 ELSE rt.col END::INTEGER AS col,
            CASE WHEN is_inside THEN 0 ELSE rt.end_line END::INTEGER AS end_line,
            CASE WHEN is_inside THEN 0 ELSE rt.end_col END::INTEGER AS end_col)

@@ -1,5 +1,5 @@
 -- What identifiers mean, by document and by symbol, with what was found by following values.
--- Takes: symbol, type_edge; ancestor, made_base, implementing, outside_member, final_occ, around_of; facts_unwritten; flow_meaning, flow_property, flow_stop and flow_base (what `indexer.store.flow` found).
+-- Takes: symbol, type_edge; ancestor, made_base, implementing, outside_member, final_occ, around_of; phantom; second_occ, target_sym; facts_unwritten; flow_meaning, flow_property, flow_stop and flow_base (what `indexer.store.flow` found).
 -- Makes: occ (by document), refs (by symbol), unresolved_name, unresolved_call, unresolved_base, override, type_edge_rev, flow_gap. Adds to
 -- final_occ, symbol and symbol_key. For the next stages: open_occ, above_member.
 
@@ -37,6 +37,36 @@ FROM open_occ o JOIN flow_meaning m ON m.doc_id = o.doc_id AND m.line = o.line A
 
 -- Needs: open_occ.
 DELETE FROM final_occ WHERE sym_id IS NULL AND (doc_id, line, col) IN (SELECT doc_id, line, col FROM open_occ);
+
+-- What is open after that, and another server knows. It infers what the first declines to, and so may know a part alone: the place stays
+-- among the unresolved, too. More than a few answers are every class with such a member.
+-- Needs: second_occ, target_sym. Else: doc_id INTEGER, line INTEGER, col INTEGER, sym_id INTEGER
+CREATE TEMP TABLE second_meaning AS
+SELECT DISTINCT s.doc_id, s.line, s.col, n.sym_id
+FROM second_occ s JOIN target_sym t ON t.doc_id = s.doc_id AND t.ordinal = s.target
+JOIN (SELECT doc_id, line, col FROM second_occ GROUP BY ALL HAVING count(*) <= 5) f ON f.doc_id = s.doc_id AND f.line = s.line AND f.col = s.col
+LEFT JOIN phantom p ON p.sym_id = t.sym_id
+JOIN symbol m ON m.sym_id = coalesce(p.instead_id, t.sym_id)
+JOIN symbol n ON n.sym_id = CASE WHEN is_kind(m.kind, 'constructor') OR m.name = '__new__' THEN coalesce(m.container_id, m.sym_id) ELSE m.sym_id END
+-- Of what they do not know either, some tell the function that is called around it; of a keyword that `**` takes, a field of that name.
+WHERE n.name = s.name AND (NOT s.is_keyword OR has_flag(n.flags, 'parameter'));
+
+-- Needs: second_meaning. Else: doc_id INTEGER, *occurrences - enclosing - symbol - target - evidence, sym_id INTEGER, encl_id INTEGER,
+-- evidence UTINYINT
+CREATE TEMP TABLE second_open AS
+SELECT o.* FROM final_occ o SEMI JOIN second_meaning m ON m.doc_id = o.doc_id AND m.line = o.line AND m.col = o.col
+WHERE o.sym_id IS NULL AND NOT is_evidence(o.evidence, 'callee_type', 'inferred');
+
+-- Needs: second_open.
+INSERT INTO final_occ BY NAME
+SELECT o.* REPLACE (m.sym_id AS sym_id, evidence('second_server')::UTINYINT AS evidence)
+FROM second_open o JOIN second_meaning m ON m.doc_id = o.doc_id AND m.line = o.line AND m.col = o.col;
+
+-- Needs: second_open.
+DELETE FROM final_occ WHERE sym_id IS NULL AND (doc_id, line, col) IN (SELECT doc_id, line, col FROM second_open);
+
+-- Needs: second_open.
+INSERT INTO open_occ BY NAME FROM second_open;
 
 -- Properties that an assignment makes: it is their definition. What else may set them stays among the unresolved, as above.
 -- Needs: flow_property.

@@ -20,7 +20,7 @@ CREATE TEMP TABLE standing AS
 SELECT p.doc_id, p.line, p.col, s.sym_id, s.name, s.kind, s.flags
 FROM value_place p JOIN final_occ o ON o.doc_id = p.doc_id AND o.line = p.line AND o.col = p.col
 JOIN symbol s ON s.sym_id = o.sym_id
-WHERE NOT is_evidence(o.evidence, 'callee_type', 'inferred', 'flow');
+WHERE NOT is_evidence(o.evidence, 'callee_type', 'inferred', 'flow', 'second_server');
 
 -- Types outside that any value may have; functions outside whose results are of no type of the workspace.
 -- Needs: nameless. Else: sym_id INTEGER

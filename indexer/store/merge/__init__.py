@@ -34,7 +34,19 @@ from indexer.store.parsed import execute
 from indexer.store.schema import SCHEMA_VERSION, VIEWS_SQL
 from indexer.store.shard import write_shard
 
-__all__ = ["STAGES", "Built", "Keeper", "Surroundings", "build", "connect", "merge_facts", "read_facts", "surround"]
+__all__ = [
+    "STAGES",
+    "Built",
+    "Keeper",
+    "Surroundings",
+    "build",
+    "connect",
+    "merge_facts",
+    "quoted",
+    "read_facts",
+    "surround",
+    "write_manifests",
+]
 
 _LED_TO = {column.leads_to for columns in TABLES.values() for column in columns.values()} | {"flows"}  # its rows lead to each other
 STAGES = sorted(Path(__file__).parent.glob("*.sql"), key=lambda stage: int(stage.stem.partition("_")[0]))
@@ -102,8 +114,8 @@ def read_facts(
         Where it is a table, how many rows each view of facts will have.
     """
     connection.register("gone", pa.table({"path": pa.array(sorted(gone), pa.string())}))
-    parts = [f"SELECT *, false AS is_new FROM read_parquet({_quoted(kept)}) ANTI JOIN gone USING (path)"] if kept else []
-    parts += [f"SELECT *, true AS is_new FROM read_parquet({_quoted(found)})"] if found else []
+    parts = [f"SELECT *, false AS is_new FROM read_parquet({quoted(kept)}) ANTI JOIN gone USING (path)"] if kept else []
+    parts += [f"SELECT *, true AS is_new FROM read_parquet({quoted(found)})"] if found else []
     connection.execute(f"CREATE TEMP {'TABLE' if at_once else 'VIEW'} fact AS {' UNION ALL '.join(parts)}")
     if not at_once:
         return {}
@@ -118,11 +130,14 @@ def merge_facts(
     *,
     rows: Mapping[str, int] = MappingProxyType({}),
     is_furnished: bool = False,
+    until: str = "",
+    reads: Collection[str] = (),
 ) -> None:
     """Makes the tables of an index from the view `fact`, in the database that is in use.
 
     Args:
         keeper: see `follow`. rows: what `read_facts` has told. is_furnished: what the stages ask of languages is there.
+        until: the stage to end with; empty: all are run. reads: its tables that the caller reads.
     """
     connection.execute(f"CREATE TEMP VIEW header AS SELECT {', '.join(HEADER)}, is_new FROM fact")
     if not is_furnished:
@@ -133,7 +148,9 @@ def merge_facts(
         if stage.stem == _MEANINGS:
             stages.prepare(frozenset({_FLOWS}))
             stages.rows |= follow(connection, keeper, may_flow=stages.rows.get(_FLOWS, 1) > 0)
-    stages.prepare(frozenset({_SETTLED}))
+        if stage.stem == until:
+            break
+    stages.prepare(frozenset({_SETTLED, *reads}))
 
 
 def _furnish(connection: duckdb.DuckDBPyConnection) -> None:
@@ -229,7 +246,13 @@ def _facts_of(manifest: ManifestFile) -> DocumentFacts:
     return facts
 
 
-def _quoted(paths: Sequence[Path]) -> str:
+def write_manifests(path: Path, manifests: Sequence[ManifestFile]) -> None:
+    """A shard of them."""
+    write_shard(path, [_facts_of(item) for item in manifests])
+
+
+def quoted(paths: Sequence[Path]) -> str:
+    """The paths as a list in SQL."""
     return "[" + ", ".join("'" + str(path).replace("'", "''") + "'" for path in paths) + "]"
 
 
@@ -257,7 +280,7 @@ def build(
     try:
         read = [*kept]
         if around.manifests or not (kept or shards):  # an empty shard has the columns at least
-            write_shard(manifests, [_facts_of(item) for item in around.manifests])
+            write_manifests(manifests, around.manifests)
             read.append(manifests)
         given = _Given(read, shards, gone, around, keeper)
         are_few = memory_mb >= MEMORY_MB and sum(shard.stat().st_size for shard in (*read, *shards)) < _FEW_BYTES
@@ -459,5 +482,6 @@ def _counts(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
     # One statement for each: to plan all of them as one takes ten times as long.
     rows = {name: execute(connection, f"SELECT count(*) FROM {what}").fetchall() for name, what in counted.items()}
     by_limit = "SELECT split_part(reason, ':', 1), count(DISTINCT doc_id) FROM document_coverage WHERE is_cut(reason) GROUP BY 1 ORDER BY 1"
-    cut = execute(connection, by_limit)
-    return {name: number for name, [(number,)] in rows.items()} | dict(cut.fetchall())
+    second = "SELECT 'by_second_server', count(*) AS told FROM occ WHERE is_evidence(evidence, 'second_server') HAVING told > 0"
+    others = [*execute(connection, by_limit).fetchall(), *execute(connection, second).fetchall()]
+    return {name: number for name, [(number,)] in rows.items()} | dict(others)

@@ -273,7 +273,7 @@ class Scope:
                 SELECT DISTINCT d.path, o.name
                 FROM (SELECT doc_id, path FROM document WHERE path IN (SELECT unnest($paths::VARCHAR[]))) d
                 JOIN occ o ON o.doc_id = d.doc_id
-                WHERE NOT is_evidence(o.evidence, 'flow')
+                WHERE NOT is_evidence(o.evidence, 'flow', 'second_server')
                 GROUP BY d.path, o.name, o.line, o.col HAVING count(*) > 1
                 """,
                 {"paths": missing},

@@ -56,7 +56,7 @@ _LOOKED_UP = (
 _OF_THE_LIBRARY = frozenset((*_ENTERED, *_LOOKED_UP))
 """Further members that Python or its library calls."""
 
-_BY_FLOW = (Evidence.FLOW, Evidence.POSSIBLE_FLOW)
+_BY_FLOW = (Evidence.FLOW, Evidence.POSSIBLE_FLOW, Evidence.SECOND_SERVER)
 _BY_NO_NAME = (Evidence.PROPERTY, Evidence.OPERATOR, Evidence.PROTOCOL)
 _OF_WHAT_IT_GIVES = {Evidence.OPERATOR, Evidence.PROTOCOL}
 """How members are known to be called of what stands there, and so of what a call gives: `str(C(1))`."""

@@ -25,7 +25,7 @@ _OF_NO_TYPE = ("function", "constructor", "variable", "constant")
 """Kinds of what nothing overrides: a constructor is called by its class."""
 
 _DECLARES_ONLY = (".d.ts", ".d.mts", ".d.cts")
-_BY_FLOW = (Evidence.FLOW, Evidence.POSSIBLE_FLOW)
+_BY_FLOW = (Evidence.FLOW, Evidence.POSSIBLE_FLOW, Evidence.SECOND_SERVER)
 _BY_NO_NAME = (Evidence.PROPERTY, Evidence.OPERATOR, Evidence.PROTOCOL, Evidence.INFERRED, Evidence.DECORATOR)
 
 

@@ -162,11 +162,18 @@ def set_item(solver: Solver, holder: int, key: str, source: int, row: int) -> No
 
 
 def merge(solver: Solver, container: int, source: int) -> None:
-    """Items of a mapping, with their keys, into a container."""
+    """Items of a mapping, with their keys, into a container; of pairs, the second ones (`dict(zip(names, functions))`)."""
 
     def given(value: int) -> None:
         if solver.values[value].sort == Sort.CONTAINER:
             solver.each_slot(value, lambda key, node: solver.graph.copy(node, solver.slot(container, key)))
+            if not solver.is_mapping(value):
+                solver.graph.watch(solver.all_of(value), solver.once(pair))
+
+    def pair(value: int) -> None:
+        if solver.values[value].sort == Sort.CONTAINER and not solver.is_mapping(value):
+            solver.graph.copy(solver.slot(value, "i0"), solver.keys(container))
+            solver.graph.copy(solver.slot(value, "i1"), solver.slot(container, ""))
 
     solver.graph.watch(source, solver.once(given))
 

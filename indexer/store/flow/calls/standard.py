@@ -108,6 +108,14 @@ def _method(solver: Solver, site: Site) -> None:
         solver.graph.watch(site.given[1], lambda value: solver.bind(site.given[0], value, site.result))
 
 
+def _replace(solver: Solver, site: Site) -> None:
+    """`dataclasses.replace(x, part=y)`: one more of its class, with other parts."""
+    for source in site.given[:1]:
+        solver.graph.copy(source, site.result)
+        for name, part in site.named.items():
+            solver.graph.watch(source, lambda value, name=name, part=part: solver.store(value, name, part))
+
+
 def _field(solver: Solver, site: Site) -> None:
     """A field of a record: its default, or what a function gives for it."""
     for word in ("default_factory", "factory"):
@@ -389,6 +397,7 @@ FUNCTIONS: Mapping[str, _Handler] = {
     "collections.ChainMap": _chain_map,
     "importlib.import_module": _imported,
     "builtins.dict.fromkeys": _from_keys,
+    **dict.fromkeys(("dataclasses.replace", "copy.replace"), _replace),
     **dict.fromkeys(("unittest.mock.Mock", "unittest.mock.MagicMock", "unittest.mock.AsyncMock"), _mock),
     "types.MethodType": _method,
     "dataclasses.field": _field,

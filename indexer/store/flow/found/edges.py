@@ -184,15 +184,20 @@ def _is_new(solver: Solver, row: int, sym_id: int, via: Via) -> bool:
     if via != Via.NONE or any(meant in solver.remade for meant in means):
         return True
     is_whole = any(_is_whole(solver, meant) for meant in means)
-    if is_whole and _is_of_another(program, row, sym_id, means):
+    if is_whole and _is_of_another(solver, row, sym_id, means):
         return True
     return not is_whole or _is_beside(program, row, sym_id) or _is_beyond(solver, row, sym_id, means)
 
 
-def _is_of_another(program: Program, row: int, sym_id: int, means: Sequence[int]) -> bool:
-    """Whether an attribute that was named by what it is set to first holds objects of a class that has nothing to do with that."""
-    receiver = row + 1
-    if program.kind[row] != Kind.ATTRIBUTE or program.kind[receiver] != Kind.ATTRIBUTE or program.parent[receiver] != row:
+def _is_of_another(solver: Solver, row: int, sym_id: int, means: Sequence[int]) -> bool:
+    """Whether an attribute that was named by what it is set to first holds objects of a class that has nothing to do with that.
+
+    TypeScript makes one type of classes that look alike, and names the member of the first, whatever the receiver is.
+    """
+    program, receiver = solver.program, row + 1
+    if program.kind[row] != Kind.ATTRIBUTE or program.parent[receiver] != row:
+        return False
+    if program.kind[receiver] != Kind.ATTRIBUTE and not solver.has_records:
         return False
     owner, owners = program.class_of(sym_id), [program.class_of(meant) for meant in means]
     if owner < 0 or -1 in owners or any(program.names[meant] != program.names[sym_id] for meant in means):

@@ -96,6 +96,9 @@ class Nodes:
             self._mappings.add(number)
         return self.values.number(Sort.CONTAINER, number)
 
+    def is_mapping(self, container: int) -> bool:
+        return self.values[container].first in self._mappings
+
     def slot(self, container: int, key: str) -> int:
         """The item of a container by its key, or any other item; what goes there is among `all_of`."""
         number = self.values[container].first
