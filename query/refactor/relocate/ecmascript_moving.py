@@ -1,0 +1,2 @@
+def moved(index, scope, symbol, to, *, keeps):
+    raise NotImplementedError
