@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from query.edits.scope import Scope
     from query.edits.text import Document
     from query.refactor.move.moving import Moved
-    from query.refactor.relocate.around import Relocated
     from query.refactor.python_module import Module, Position
+    from query.refactor.relocate.around import Relocated
 
 _TOLD = 3
 

@@ -67,15 +67,15 @@ def _is_known(code: Code, word: str, codes: Mapping[str, Code]) -> bool:
     if word in (PREDECLARED if is_of_types(code.language) else _GLOBAL):
         return True
     if not is_of_types(code.language):
-        return any(_declares(node) for node in code.names.get(word, ()))
+        return any(declares(node) for node in code.names.get(word, ()))
     folder = code.path.rpartition("/")[0]
     beside = [other for other in codes.values() if other.path.rpartition("/")[0] == folder]
     return word in imported(code) or any(
-        _declares(node) and node.parent.type not in ("import_spec",) for other in beside for node in other.names.get(word, ())
+        declares(node) and node.parent.type not in ("import_spec",) for other in beside for node in other.names.get(word, ())
     )
 
 
-def _declares(node: Node) -> bool:
+def declares(node: Node) -> bool:
     parent = node.parent
     if parent is None:
         return False

@@ -90,8 +90,8 @@ def check_circles(index: Index, scope: Scope, after: Mapping[str, Code]) -> None
     Args:
         after: by path, the texts that change, as they would be.
     """
-    before, by_path = _graph(index, scope, {})
-    now, _ = _graph(index, scope, {path: code.text for path, code in after.items()})
+    before, _ = _graph(index, scope, {})
+    now, by_path = _graph(index, scope, {path: code.text for path, code in after.items()})
     for path, code in sorted(after.items()):
         folder = folder_of(path)
         own = by_path.get(folder, "") or package_in(scope, folder, "").path
