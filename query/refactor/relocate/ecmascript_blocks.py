@@ -9,7 +9,7 @@ from typing import NamedTuple
 from indexer.errors import EditRefused, UsageError
 from query.refactor.positional.source import Code, Node, walk
 from query.refactor.relocate.around import comments_above, whole_lines
-from query.refactor.relocate.modules import exports_of_own
+from query.refactor.relocate.modules import exports_of_own, is_readable
 
 _FUNCTIONS = ("function_declaration", "generator_function_declaration", "function_signature")
 _TYPES = ("interface_declaration", "type_alias_declaration")
@@ -81,9 +81,9 @@ def block_of(code: Code, name: str, offset: int) -> Block:
         UsageError: it does not stand at the top of the module. EditRefused: it cannot be moved by its text.
     """
     leaf = code.leaf_at(offset)
-    if code.has_errors or leaf is None:
-        raise EditRefused(f"the text of '{code.path}' is not understood, so nothing is moved out of it")
     found = [one for one in declared_in(code) if one.name == name]
+    if leaf is None or not is_readable(code) or any(one.statement.has_error for one in found):
+        raise EditRefused(f"the text of '{code.path}' is not understood, so nothing is moved out of it")
     if not any(one.statement.start_byte <= leaf.start_byte < one.statement.end_byte for one in found):
         raise UsageError(f"'{name}' is no function, class, type or variable at the top of a module")
     kinds = {one.node.type for one in found}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from functools import cached_property
 from typing import NamedTuple
 
@@ -23,11 +23,12 @@ from query.facts.symbols import Symbol
 from query.refactor.positional.needed import declares
 from query.refactor.positional.source import NAMES, Code, Node, walk
 from query.refactor.relocate import modules
-from query.refactor.relocate.around import Around, Left, Relocated, comments_above, spliced, without
+from query.refactor.relocate.around import Around, Left, Relocated, comments_above, spliced, top_node, without
 from query.refactor.relocate.ecmascript_blocks import Block, Declared, block_of, declared_in, directives
 from query.refactor.relocate.ecmascript_circles import circles
 from query.refactor.relocate.ecmascript_imports import Added, Changes
 from query.refactor.relocate.modules import ENDINGS, Name, Statement, exports_of_own, statements
+from query.refactor.relocate.nodes import is_of, package_of, qualifier, sets, shared, within
 
 _MEMBERS = ("property_identifier", "private_property_identifier", "shorthand_property_identifier_pattern")
 _JSX = ("jsx_element", "jsx_self_closing_element", "jsx_fragment")
@@ -90,7 +91,7 @@ class _Move:
         source, there = self.source, self.there
         if self.symbol.record.path.endswith((".d.ts", ".d.mts", ".d.cts")):
             raise EditRefused(f"'{source.path}' only declares what is elsewhere")
-        if _package_of(self.around.scope, source.path) != _package_of(self.around.scope, self.target):
+        if package_of(self.around.scope, source.path) != package_of(self.around.scope, self.target):
             raise EditRefused(f"'{self.target}' is of another package, which would have to be named by its name")
         if source.path.endswith((".ts", ".tsx", ".mts", ".cts")) != self.target.endswith((".ts", ".tsx", ".mts", ".cts")):
             raise EditRefused("between TypeScript and JavaScript nothing is moved")
@@ -100,7 +101,7 @@ class _Move:
         if not self.target.endswith("x") and any(node.type in _JSX for node in self._inside()):
             raise EditRefused(f"'{self.name}' has elements of JSX, which '{self.target}' cannot have by its ending")
         if there is not None:
-            if there.has_errors:
+            if not modules.is_readable(there):
                 raise EditRefused(f"the text of '{self.target}' is not understood")
             if there.text.strip() and not modules.is_module(there):
                 raise EditRefused(f"'{self.target}' imports and exports nothing by statements, so nothing can be had from it by its path")
@@ -142,9 +143,11 @@ class _Move:
             leaf = code.leaf_at(code.offset((site.line, site.col))) if code is not None else None
             if code is None or leaf is None:
                 self.around.made.left.append(Left(site.path, site.line, site.col))
-            elif code.said(leaf) == self.name and leaf.type in NAMES:
+                continue
+            is_statement = top_node(code, leaf).type in ("import_statement", "export_statement")
+            if code.said(leaf) == self.name and leaf.type in NAMES and (is_statement or not site.roles & Role.IMPORT):
                 found.append(_Use(code, leaf, site.roles))
-            elif site.roles & Role.MENTION:
+            elif not is_statement and site.roles & (Role.MENTION | Role.IMPORT):
                 self.around.made.left.append(Left(site.path, site.line, site.col))
         return found
 
@@ -166,7 +169,7 @@ class _Move:
 
     @cached_property
     def _package_name(self) -> str:
-        place = _package_of(self.around.scope, self.source.path)
+        place = package_of(self.around.scope, self.source.path)
         content = self.around.scope.read(f"{place}/package.json" if place else "package.json")
         try:
             said = msgspec.json.decode(content or b"{}")
@@ -204,7 +207,6 @@ class _Move:
     def _need(self) -> None:
         """What the definition takes from around it, in the module that gets it."""
         source = self.source
-        known = meanings(self.index, source.path)
         brought = {item.local: (statement, item) for statement in statements(source) if not statement.is_export for item in statement.names}
         own = {one.name: one for one in declared_in(source)}
         needed: dict[str, list[Node]] = {}
@@ -222,15 +224,24 @@ class _Move:
             if node.type == "meta_property" or (node.type == "identifier" and source.said(node) in _OWN_PLACE):
                 self.around.made.doubts.append(f"'{self.name}' asks for its own place ({source.said(node)}), which is another one then")
         for word, nodes in needed.items():
-            if not any(self._is_outer(source, node, known, is_bound=word in bound) for node in nodes):
+            if not any(self._is_outer(source, node, is_bound=word in bound) for node in nodes):
                 continue
             if word in brought:
                 self._bring(*brought[word])
             else:
                 self._bring_own(own[word], nodes)
 
-    def _is_outer(self, source: Code, node: Node, known: Mapping[Spot, list[Meaning]], *, is_bound: bool) -> bool:
-        found = known.get(source.position(source.start(node)), [])
+    @cached_property
+    def _known(self) -> dict[Spot, list[Meaning]]:
+        """What the old module's identifiers mean."""
+        return meanings(self.index, self.source.path)
+
+    def _is_local(self, node: Node) -> bool:
+        found = self._known.get(self.source.position(self.source.start(node)), [])
+        return bool(found) and all(one.is_local for one in found)
+
+    def _is_outer(self, source: Code, node: Node, *, is_bound: bool) -> bool:
+        found = self._known.get(source.position(source.start(node)), [])
         if not found:
             return not is_bound
         return not all(one.is_local or (one.path == source.path and self.block.holds(source.offset((one.line, 0)))) for one in found)
@@ -243,7 +254,7 @@ class _Move:
         if means and around is not None and around.type == "call_expression" and self.source.said(around).startswith(("import", "require")):
             start = self.source.start(node)
             self.splices.append((start + 1, self.source.end(node) - 1, self._written(self.target, means, said, means)))
-        elif means:
+        elif means and "/" in said:
             self.around.made.doubts.append(f"'{said}' in '{self.name}' may be a path from its old place")
 
     def _written(self, user: str, path: str, like: str, old: str) -> str:
@@ -290,7 +301,7 @@ class _Move:
         """What the old module has itself: it exports it, where it did not."""
         source = self.source
         word = declared.name
-        if declared.can_change and any(_sets(node) for node in nodes):
+        if declared.can_change and any(sets(node) for node in nodes):
             raise EditRefused(f"'{self.name}' sets '{word}' of '{source.path}', which no other module can do")
         exported = declared.is_exported and not declared.is_default
         as_default = declared.is_default
@@ -318,15 +329,12 @@ class _Move:
 
     @cached_property
     def _like(self) -> str:
-        """How the old module is written where it is imported by a relative path; without such a place, in the way that it writes others."""
-        for code in (use.code for use in self._uses):
+        """A relative path written as this project does: as the old module writes others, the new one does, or the next user of it."""
+        own = [code for code in (self.source, self.there) if code is not None]
+        near = sorted({use.code.path: use.code for use in self._uses}.values(), key=lambda code: -shared(code.path, self.source.path))
+        for code in (*own, *near):
             for statement in statements(code):
-                if statement.path.startswith(".") and self._means_source(code, statement.path):
-                    return statement.path
-        for path in self.around.made.read:
-            code = self.around.code(path)
-            for statement in statements(code) if code is not None else ():
-                means = modules.file_of(self.paths, path, statement.path)
+                means = modules.file_of(self.paths, code.path, statement.path)
                 if means:
                     shown = modules.posixpath.splitext(statement.path)[1]
                     return f"./x{modules.ending_like(shown, means, self.source.path)}"
@@ -360,7 +368,8 @@ class _Move:
             if not self._means_source(code, statement.path):
                 if self._is_by_package(statement.path) and not self.keeps and self._may_lead(code, statement, uses):
                     self.around.made.doubts.append(
-                        f"'{code.path}' has it by '{statement.path}', which may lead to '{self.source.path}' itself; to have it there too: keep"
+                        f"'{code.path}' has it by '{statement.path}', which may lead to '{self.source.path}' itself; "
+                        "to have it there too: keep"
                     )
                 continue
             seen = True
@@ -405,20 +414,20 @@ class _Move:
             if self._is_public and not self.keeps:
                 self.around.made.left.append(Left(code.path, *code.position(code.start(item.node))))
             return
-        taken = [use for use in uses if _qualifier(use.leaf) is not None and code.said(_qualifier(use.leaf)) == item.local]
+        taken = [use for use in uses if qualifier(use.leaf) is not None and code.said(qualifier(use.leaf)) == item.local]
         if not taken or self.keeps:
             return
-        others = [node for node in code.names.get(self.name, ()) if node.type not in _MEMBERS and _qualifier(node) is None]
+        others = [node for node in code.names.get(self.name, ()) if node.type not in _MEMBERS and qualifier(node) is None]
         if others and code.path != self.target:
             self.around.made.left += [Left(code.path, *code.position(code.start(use.leaf))) for use in taken]
             return
         for use in taken:
-            self.around.replace(code, code.start(_qualifier(use.leaf)), code.start(use.leaf), "")
+            self.around.replace(code, code.start(qualifier(use.leaf)), code.start(use.leaf), "")
         if code.path != self.target:
             self.changes.add(
                 code.path, Added(new, self.name, self.name, item.is_type or self.is_type, is_export=False, behind=statement.node.start_byte)
             )
-        if all(_is_of(node, [_qualifier(use.leaf) for use in taken], item.node) for node in code.names.get(item.local, ())):
+        if all(is_of(node, [qualifier(use.leaf) for use in taken], item.node) for node in code.names.get(item.local, ())):
             self.changes.drop(code, item.node)
 
     def _stay(self) -> bool:
@@ -445,8 +454,8 @@ class _Move:
         source = self.source
         for statement in statements(source):
             for item in statement.names if not statement.is_export else ():
-                nodes = [node for node in source.names.get(item.local, ()) if not _within(node, statement.node)]
-                nodes = [node for node in nodes if node.type not in ("property_identifier", "private_property_identifier")]
+                nodes = [node for node in source.names.get(item.local, ()) if not within(node, statement.node)]
+                nodes = [node for node in nodes if node.type not in _MEMBERS and not self._is_local(node)]
                 if nodes and all(self.block.holds(source.start(node)) for node in nodes):
                     self.changes.drop(source, item.node)
 
@@ -477,40 +486,6 @@ class _Move:
         uses = [use.leaf for use in self._uses if use.code.path == there.path]
         for node in there.root.named_children:
             is_of_others = node.type == "import_statement" or node.child_by_field_name("source") is not None
-            if not is_of_others and any(_within(leaf, node) for leaf in uses):
+            if not is_of_others and any(within(leaf, node) for leaf in uses):
                 return comments_above(there, node)
         return None
-
-
-def _package_of(scope: Scope, path: str) -> str:
-    """The folder of the package.json that a file belongs to."""
-    folder = path.rpartition("/")[0]
-    while folder and scope.read(f"{folder}/package.json") is None:
-        folder = folder.rpartition("/")[0]
-    return folder
-
-
-def _qualifier(leaf: Node) -> Node | None:
-    """`a` of `a.name`."""
-    parent = leaf.parent
-    if parent is not None and parent.type in ("member_expression", "nested_type_identifier", "nested_identifier"):
-        first = parent.named_children[0]
-        return first if first != leaf and first.type == "identifier" else None
-    return None
-
-
-def _within(node: Node, outer: Node) -> bool:
-    return outer.start_byte <= node.start_byte and node.end_byte <= outer.end_byte
-
-
-def _is_of(node: Node, taken: Collection[Node | None], declared: Node) -> bool:
-    return _within(node, declared) or any(one is not None and one.start_byte == node.start_byte for one in taken)
-
-
-def _sets(node: Node) -> bool:
-    parent = node.parent
-    if parent is None:
-        return False
-    return parent.type == "update_expression" or (
-        parent.type in ("assignment_expression", "augmented_assignment_expression") and parent.child_by_field_name("left") == node
-    )

@@ -118,9 +118,10 @@ class _Move:
         ends, source = self.ends, self.ends.source
         self._check_names()
         self._check_variable()
-        self._need()
         if not ends.is_one_package:
             self._check_crossing()
+        self._need()
+        if not ends.is_one_package:
             self._follow()
         if self.keeps:
             self._keep()

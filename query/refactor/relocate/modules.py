@@ -97,6 +97,15 @@ def is_module(code: Code) -> bool:
     return any(node.type in ("import_statement", "export_statement") for node in code.root.named_children)
 
 
+def is_readable(code: Code) -> bool:
+    """Whether the grammar knows what stands at the top of the text, and its imports and exports; it may not know all inside of others."""
+    for node in code.root.named_children:
+        imports = node.type == "import_statement" or node.child_by_field_name("source") is not None
+        if node.type == "ERROR" or (imports and node.has_error):
+            return False
+    return True
+
+
 def file_of(paths: Collection[str], path: str, said: str) -> str:
     """The file of the workspace that a relative path in a module means; empty where none is known."""
     if not said.startswith("."):
