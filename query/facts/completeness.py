@@ -295,13 +295,16 @@ class Certificate:
         return names.unresolved_callers(self._index, callers, about=about)
 
     def unresolved_supertypes(self, classes: Sequence[int]) -> list[Reason]:
-        return hierarchies.unresolved_supertypes(self._index, classes)
+        return [*hierarchies.unresolved_supertypes(self._index, classes), *self.only_declared(classes)]
 
     def unresolved_subtypes(self, known: Collection[str], *, about: str = "") -> list[Reason]:
         return hierarchies.unresolved_subtypes(self._index, known, about=about)
 
     def unlisted_subtypes(self, ids: Collection[int], members: Collection[str] | None = None) -> list[Reason]:
         return hierarchies.unlisted_subtypes(self._index, ids, members)
+
+    def only_declared(self, ids: Collection[int]) -> list[Reason]:
+        return hierarchies.only_declared(self._index, ids)
 
     def unlisted_supertypes(self, sym_id: int) -> list[Reason]:
         return hierarchies.unlisted_supertypes(self._index, sym_id)
