@@ -63,6 +63,12 @@ def moved(index: Index, scope: Scope, symbol: Symbol, to: str, *, keeps: bool) -
     return around.made
 
 
+class _Manifest(msgspec.Struct):
+    """Of a package.json what is needed here."""
+
+    name: str = ""
+
+
 class _Use(NamedTuple):
     """A use outside of the definition, where its name stands."""
 
@@ -172,10 +178,9 @@ class _Move:
         place = package_of(self.around.scope, self.source.path)
         content = self.around.scope.read(f"{place}/package.json" if place else "package.json")
         try:
-            said = msgspec.json.decode(content or b"{}")
+            return msgspec.json.decode(content or b"{}", type=_Manifest).name
         except msgspec.DecodeError:
             return ""
-        return str(said.get("name", "")) if isinstance(said, dict) else ""
 
     # ---- what it does
 
