@@ -229,10 +229,11 @@ def commit_session(
         plan: plan of the answer that showed it: refused if what would be written is something else by now
     """
 
-def create_simulation_session(index: Index | None, *, language: str = "") -> Answer[CreatedSession]:
+def create_simulation_session(index: Index | None, *, workspace_root: str = "", language: str = "") -> Answer[CreatedSession]:
     """Begins a session of edits that exist in memory only; it is kept between calls until it is destroyed, or unused for a week.
 
     Args:
+        workspace_root: root of the workspace that is meant, where several are served; else this one
         language: the language, by its own name or LSP's; which server judges a file, its name says
     """
 
@@ -253,6 +254,7 @@ def detect_changes(
     range: str = "",
     base: str = "",
     head: str = "",
+    workspace_root: str = "",
     make_base: bool = False,
     test_depth: int = 12,
     tests: Literal["likely", "all"] = "likely",
@@ -266,6 +268,7 @@ def detect_changes(
         range: for committed: A..B, A...B (from their merge base), or one commit against its parent; default HEAD
         base: branch or commit: compares its merge base with head; goes before scope and range
         head: with base: default HEAD; '.' for the work tree
+        workspace_root: root of the workspace that is meant, where several are served; else this one
         make_base: crawl the old side where no index of it is here, for callers of what is gone
         test_depth: how many calls away a test may be
         tests: likely: of many tests those to run where not all are
@@ -960,11 +963,11 @@ def list_workspace_folders(index: Index) -> Answer[list[WorkspaceFolder]]:
 def move_symbol(
     index: Index, symbol: str = "", to: str = "", *, keep: bool = False, anyway: bool = False, apply: bool = False, plan: str = ""
 ) -> Answer[MovedSymbol]:
-    """Moves a function, class or variable of Python to another module, with the imports it takes and those of all that use it.
+    """Moves a function, class, type or variable to another module or file, with imports and users mended: Python, TypeScript, Go.
 
     Args:
-        symbol: a function, class or variable at the top level of a module of Python
-        to: the file that gets it, or the dotted name of a module; a new file is made
+        symbol: a function, class, type or variable at the top level of its file: Python, TypeScript, Go
+        to: the file that gets it, in Python also the dotted name of a module; a new file is made
         keep: the old module goes on having the name, by importing it from the new one
         anyway: write it also where uses may be left that are not known, or something else stands against it
         apply: write it; without it nothing is written, and what would be is shown
@@ -1002,6 +1005,7 @@ def preview_edit(
     old_text: str = "",
     new_text: str = "",
     session_id: str = "",
+    workspace_root: str = "",
     language: str = "",
     scope: Literal["file", "workspace"] = "workspace",
     timeout_ms: int = 0,
@@ -1018,6 +1022,7 @@ def preview_edit(
         old_text: in place of a range: text that occurs exactly once; else, whole lines that differ in white space
         new_text: text in its place; empty removes it
         session_id: session_id that create_simulation_session gave
+        workspace_root: root of the workspace that is meant, where several are served; else this one
         language: the language, by its own name or LSP's; which server judges a file, its name says
         scope: file: the edited files; workspace: also the files that depend on them, as the index knows
         timeout_ms: how long to wait for diagnostics; 0: 3000 for file, 8000 for workspace

@@ -337,3 +337,25 @@ def test_a_header_lists_what_it_declares_and_a_source_file_what_it_defines(tmp_p
         for name in ("store::Store::get", "headers/store.h:12", "headers/store.cc:9"):
             assert names(call(index, "definition", {"symbol": name})) == ["headers.store.store.Store.get"], name
         assert call(index, "definition", {"symbol": "Store"}).result[0].symbol.kind == "class"
+
+
+def test_of_a_type_that_is_only_declared_nobody_says_what_is_above_it(tmp_path: Path):
+    requires("clangd")
+    files = {
+        "compile_flags.txt": "-std=c++20\n",
+        "seen.h": "#pragma once\nclass Only;\nclass Widget;\nstruct Empty {};\nvoid take(Only *only, Widget *widget);\n",
+        "widget.h": '#pragma once\n#include "seen.h"\nclass Base {};\nclass Widget : public Base {};\n',
+        "widget.cc": '#include "widget.h"\nclass Button : public Widget {};\nvoid take(Only *only, Widget *widget) {}\n',
+        "other.cc": '#include "seen.h"\nclass Widget;\nvoid use(Widget *widget) { take(nullptr, widget); }\n',
+    }
+    root = write_tree(tmp_path / "work", files)
+    crawl_with_ty(root, jobs=1)
+    with open_index(root) as index:
+        for direction in ("both", "supertypes", "subtypes"):
+            answer = call(index, "hierarchy", {"symbol": "Only", "direction": direction})
+            assert (answer.result, [reason.code for reason in answer.completeness.reasons]) == ([], ["only_declared"])
+        for place in ("Widget", "seen.h:3", "other.cc:2"):
+            answer = call(index, "hierarchy", {"symbol": place})
+            assert [item.symbol.name for item in answer.result] == ["Base", "Button"]
+            assert answer.completeness.status == "complete"
+        assert call(index, "hierarchy", {"symbol": "Empty"}).completeness.status == "complete"

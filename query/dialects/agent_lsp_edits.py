@@ -52,8 +52,7 @@ def _waiting(ask: Ask) -> dict[str, Any]:
 
 
 def _create(desk: Desk, ask: Ask) -> DialectReply:
-    desk.require_inside(ask.workspace_root)
-    answer = desk.ask("create_simulation_session", language=ask.language)
+    answer = desk.ask("create_simulation_session", language=ask.language, workspace_root=ask.workspace_root)
     return desk.value(answer, lambda of: {"session_id": of.result.session_id, "status": of.result.status})
 
 
@@ -125,9 +124,7 @@ def _status(tool: str) -> Callable[[Desk, Ask], DialectReply]:
 
 
 def _preview(desk: Desk, ask: Ask) -> DialectReply:
-    if not ask.session_id:
-        desk.require_inside(ask.workspace_root)
-    session = {"session_id": ask.session_id} if ask.session_id else {"language": ask.language}
+    session = {"session_id": ask.session_id} if ask.session_id else {"language": ask.language, "workspace_root": ask.workspace_root}
     answer = desk.ask("preview_edit", **session, **_edit(desk, ask), **_waiting(ask))
     return desk.value(answer, lambda of: {**_judged(desk, of.result), "confidence": of.result.confidence})
 

@@ -153,9 +153,7 @@ def _at(item: Any) -> dict[str, Any]:
 
 def _detect_changes(desk: Desk, ask: Ask) -> DialectReply:
     wanted = {"range": ask.range} if ask.range and ask.scope == "committed" else {}  # other scopes ignore it
-    if ask.workspace_root and os.path.realpath(ask.workspace_root) != os.path.realpath(desk.root):
-        raise UsageError(f"'{ask.workspace_root}' is not the root of this index, '{desk.root}'; start lspidx there: lspidx -C PATH …")
-    answer = desk.ask("detect_changes", scope=ask.scope, limit=MAX_ROWS, **wanted)
+    answer = desk.ask("detect_changes", scope=ask.scope, limit=MAX_ROWS, workspace_root=ask.workspace_root, **wanted)
 
     def form(of: Answer[Any]) -> dict[str, Any]:
         found = of.result

@@ -298,7 +298,7 @@ class Certificate:
         return names.unresolved_callers(self._index, callers, about=about)
 
     def unresolved_supertypes(self, classes: Sequence[int]) -> list[Reason]:
-        return hierarchies.unresolved_supertypes(self._index, classes)
+        return [*hierarchies.unresolved_supertypes(self._index, classes), *self.only_declared(classes)]
 
     def unresolved_subtypes(self, known: Collection[str], *, about: str = "") -> list[Reason]:
         return hierarchies.unresolved_subtypes(self._index, known, about=about)
@@ -312,6 +312,9 @@ class Certificate:
     def unlisted_implementations(self, sym_id: int, container: int) -> list[Reason]:
         """What may implement a member without being in the index as a member that overrides it. `container`: its type."""
         return [*self.unlisted_subtypes([container]), *unsaid.unlisted_accessors(self._index, sym_id)]
+
+    def only_declared(self, ids: Collection[int]) -> list[Reason]:
+        return hierarchies.only_declared(self._index, ids)
 
     def unlisted_supertypes(self, sym_id: int) -> list[Reason]:
         return hierarchies.unlisted_supertypes(self._index, sym_id)

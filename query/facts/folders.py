@@ -6,9 +6,12 @@ import os
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import msgspec
 
 from indexer.encoding import read_beginning
+from indexer.errors import UsageError
 from indexer.git_places import common_directory, directory, holder, line_of
 from query.facts.index import Index
 
@@ -43,6 +46,22 @@ def folders(index: Index) -> list[Folder]:
 def folder_of(path: str, known: list[Folder]) -> Folder:
     """The folder that a path of the index lies in; folders do not overlap."""
     return next((folder for folder in known if folder.prefix and path.startswith(folder.prefix)), known[0])
+
+
+def require_root(root: Path, given: str, *, or_below: bool = False) -> None:
+    """Refuses a question that is meant for another workspace than this one; an empty path means this one.
+
+    Args:
+        or_below: a folder inside of it is as good.
+    Raises:
+        UsageError: it is another.
+    """
+    own, meant = os.path.realpath(root), os.path.realpath(root / os.path.expanduser(given))
+    if given and meant != own and not (or_below and meant.startswith(own + os.sep)):
+        raise UsageError(f"'{given}' is not the root of this index, '{root}'; start lspidx there: lspidx -C PATH …")
+
+
+WorkspaceRoot = Annotated[str, msgspec.Meta(description="root of the workspace that is meant, where several are served; else this one")]
 
 
 def edit_scope(start: Path, index: Index | None) -> Scope:

@@ -10,11 +10,13 @@ from query.answers.envelope import Answer
 from query.answers.pages import all_of
 from query.answers.style import Style
 from query.context import Workspace
+from query.facts.folders import WorkspaceRoot, require_root
 from query.refactor.simulation.trial import Language, language_named, store_of
 from query.surface.registry import workspace_tool
 
 
 class CreateSimulationSession(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    workspace_root: WorkspaceRoot = ""
     language: Language = ""
 
 
@@ -45,6 +47,7 @@ def TOOL(workspace: Workspace, ask: CreateSimulationSession) -> Answer[CreatedSe
     """Begins a session of edits that exist in memory only; it is kept between calls until it is destroyed, or unused for a week."""
     from indexer.store.generations import Home
 
+    require_root(workspace.root, ask.workspace_root, or_below=True)
     language = language_named(ask.language)
     if workspace.index is None:
         Home(workspace.top).create()

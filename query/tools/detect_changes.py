@@ -14,6 +14,7 @@ from query.answers.style import Style, count, printable
 from query.changes.diff import left_aside, sides, without_installed
 from query.changes.review import TEST_DEPTH, AffectedTest, Ask, ChangedFile, ChangedSymbol, Review, Totals, review
 from query.context import Context
+from query.facts.folders import WorkspaceRoot, require_root
 from query.surface.registry import tool
 
 _SHOWN_SITES = 5
@@ -31,6 +32,7 @@ class DetectChanges(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     ] = ""
     base: Annotated[str, msgspec.Meta(description="branch or commit: compares its merge base with head; goes before scope and range")] = ""
     head: Annotated[str, msgspec.Meta(description="with base: default HEAD; '.' for the work tree")] = ""
+    workspace_root: WorkspaceRoot = ""
     make_base: Annotated[bool, msgspec.Meta(description="crawl the old side where no index of it is here, for callers of what is gone")] = (
         False
     )
@@ -109,7 +111,7 @@ def _text(answer: Answer[Changes], style: Style) -> Iterator[str]:
     parameters=DetectChanges,
     result=Changes,
     positional="",
-    seldom="head make_base test_depth tests",
+    seldom="head workspace_root make_base test_depth tests",
     example="changes --base main",
     task="impact",
     hint="git diff what did I break pull request review risk affected tests commit staged",
@@ -118,6 +120,7 @@ def _text(answer: Answer[Changes], style: Style) -> Iterator[str]:
 def TOOL(context: Context, ask: DetectChanges) -> Answer[Changes]:
     """What a git diff changes semantically, who is affected, which callers it leaves alone, which tests reach it, and how risky it is."""
     index = context.index
+    require_root(index.root, ask.workspace_root)
     if ask.range and ask.scope != "committed" and not ask.base:
         raise UsageError(f"range is for committed changes, and scope is '{ask.scope}'; to compare commits, say scope: committed too")
     between = sides(index.root, scope=ask.scope, range_=ask.range, base=ask.base, head=ask.head)

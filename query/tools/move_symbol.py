@@ -1,4 +1,4 @@
-"""A definition moved to another module, and all that imports it."""
+"""A definition moved to another module or file, and all that imports it."""
 
 from __future__ import annotations
 
@@ -37,13 +37,18 @@ if TYPE_CHECKING:
     from query.edits.text import Document
     from query.refactor.move.moving import Moved
     from query.refactor.python_module import Module, Position
+    from query.refactor.relocate.around import Relocated
 
 _TOLD = 3
 
 
 class MoveSymbol(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
-    symbol: Annotated[str, msgspec.Meta(description="a function, class or variable at the top level of a module of Python")] = ""
-    to: Annotated[str, msgspec.Meta(description="the file that gets it, or the dotted name of a module; a new file is made")] = ""
+    symbol: Annotated[
+        str, msgspec.Meta(description="a function, class, type or variable at the top level of its file: Python, TypeScript, Go")
+    ] = ""
+    to: Annotated[
+        str, msgspec.Meta(description="the file that gets it, in Python also the dotted name of a module; a new file is made")
+    ] = ""
     keep: Annotated[bool, msgspec.Meta(description="the old module goes on having the name, by importing it from the new one")] = False
     anyway: Annotated[
         bool, msgspec.Meta(description="write it also where uses may be left that are not known, or something else stands against it")
@@ -96,38 +101,37 @@ def _text(answer: Answer[MovedSymbol], style: Style) -> Iterator[str]:
     catches_up=True,
 )
 def TOOL(context: Context, ask: MoveSymbol) -> Answer[MovedSymbol]:
-    """Moves a function, class or variable of Python to another module, with the imports it takes and those of all that use it."""
+    """Moves a function, class, type or variable to another module or file, with imports and users mended: Python, TypeScript, Go."""
     if not ask.symbol or not ask.to:
         raise UsageError("say what to move, and where to: symbol, to")
     index, workspace = context.index, context.workspace
     symbol = names.resolve(index, ask.symbol)
-    made: list[tuple[Moved, _Route]] = []
+    tried: list[Relocated] = []
 
     def plan(scope: Scope) -> Plan:
         from query.edits.plan import plan_documents
 
-        route = _route(index, scope, symbol, ask.to)
-        found = _moved(index, scope, symbol, route, keeps=ask.keep)
-        made.append((found, route))
-        doubts = [*found.doubts, *_said_of(found, gaps)]
+        found = _made(index, scope, symbol, ask)
+        tried.append(found)
+        doubts = [*found.doubts, *_said_of(found, gaps if found.follows else [])]
         if ask.apply and not ask.anyway and doubts:
             raise EditRefused(f"nothing was written: {'; '.join(doubts)}. Look at it without apply first; to write it all the same: anyway")
-        return plan_documents(scope, found.documents, route.digests)
+        return plan_documents(scope, found.documents, found.digests)
 
     gaps = _gaps(index, symbol)
     outcome = carry_out(workspace, plan, write=ask.apply, shown=ask.plan)
-    [(found, route)] = made
-    reasons = [*outcome.reasons, *gaps]
-    left = [_place(route.texts[place.path], place.path, place.line, place.col, symbol.record.name) for place in found.left]
+    [found] = tried
+    reasons = [*outcome.reasons, *(gaps if found.follows else [])]
+    left = [_place(found.read[place.path], place.path, place.line, place.col, symbol.record.name) for place in found.left]
     if left:
         reasons.append(of_paths("left_behind", "uses that could not be rewritten stay as they are", sorted({item.path for item in left})))
-    if not route.is_new and (missing := [said.text for said in imports_of(index, route.target, Sources(index)) if not said.resolved]):
-        detail = f"'{route.target}' imports what was not found, and who imports from it needs that too: {listed(missing)}"
-        reasons.append(of_paths("unresolved_imports", detail, [route.target]))
+    if found.wants:
+        detail = f"'{found.target}' imports what was not found, and who imports from it needs that too: {listed(found.wants)}"
+        reasons.append(of_paths("unresolved_imports", detail, [found.target]))
     result = MovedSymbol(
         name=symbol.record.name,
-        from_module=route.from_module,
-        to_module=route.to_module,
+        from_module=found.from_module,
+        to_module=found.to_module,
         edited=outcome.edited,
         workspace_edit=outcome.plan.as_workspace_edit(edit_scope(workspace.root, index)),
         left=left,
@@ -136,6 +140,33 @@ def TOOL(context: Context, ask: MoveSymbol) -> Answer[MovedSymbol]:
     long = any(item.diff_lines_left_out for item in outcome.edited.files)
     resolved = {"resolved": {"qualified_name": symbol.record.qualified_name, "path": symbol.record.path, "line": symbol.record.line}}
     return workspace.answer({**asked(ask), **resolved}, result, all_of(outcome.edited.edits, cut_short=long), completeness_from(reasons))
+
+
+def _made(index: Index, scope: Scope, symbol: Symbol, ask: MoveSymbol) -> Relocated:
+    """The texts after the move, by the rules of the symbol's language."""
+    from query.refactor.positional.sites import takes_by_place
+    from query.refactor.relocate.around import Left, Relocated
+
+    record = symbol.record
+    if record.external:
+        raise UsageError(f"'{record.qualified_name}' is not defined in the workspace, so it cannot be moved")
+    if takes_by_place(record.path):
+        from query.refactor.relocate import moves
+
+        return moves.moved(index, scope, symbol, ask.to, keeps=ask.keep)
+    route = _route(index, scope, symbol, ask.to)
+    found = _moved(index, scope, symbol, route, keeps=ask.keep)
+    return Relocated(
+        documents=found.documents,
+        read=route.texts,
+        digests=route.digests,
+        doubts=found.doubts,
+        left=[Left(place.path, place.line, place.col) for place in found.left],
+        from_module=route.from_module,
+        to_module=route.to_module,
+        target=route.target,
+        wants=[] if route.is_new else [said.text for said in imports_of(index, route.target, Sources(index)) if not said.resolved],
+    )
 
 
 class _Route(msgspec.Struct, kw_only=True):
@@ -166,11 +197,9 @@ def _route(index: Index, scope: Scope, symbol: Symbol, to: str) -> _Route:
     from query.refactor.move.star_imports import with_stars
 
     record = symbol.record
-    if record.external:
-        raise UsageError(f"'{record.qualified_name}' is not defined in the workspace, so it cannot be moved")
     if language_of(record.path) != PYTHON.name:
         raise UsageError(
-            f"'{record.qualified_name}' is not Python, and move_symbol knows Python only; instead: suggest_fixes at its definition with "
+            f"'{record.qualified_name}' is not Python, TypeScript or Go; instead: suggest_fixes at its definition with "
             "only=refactor, where its server offers a move; else apply_edit, and find_references lists whose imports have to follow"
         )
     target = _target(index, scope, to)
@@ -300,7 +329,7 @@ def _gaps(index: Index, symbol: Symbol) -> list[Reason]:
     return [reason for reason in known.reasons if reason.code != "stale"]
 
 
-def _said_of(found: Moved, gaps: Collection[Reason]) -> list[str]:
+def _said_of(found: Relocated, gaps: Collection[Reason]) -> list[str]:
     said: list[str] = []
     if found.left:
         said.append(f"uses that could not be rewritten: {listed([f'{place.path}:{place.line + 1}' for place in found.left])}")

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from query.answers.envelope import Answer
 from query.answers.style import Style
 from query.context import Workspace
+from query.facts.folders import WorkspaceRoot, require_root
 from query.refactor.simulation.trial import (
     Evaluation,
     Language,
@@ -27,6 +28,7 @@ from query.surface.registry import workspace_tool
 
 class PreviewEdit(OneEdit, kw_only=True):
     session_id: SessionId = ""
+    workspace_root: WorkspaceRoot = ""
     language: Language = ""
     scope: ScopeOfDiagnostics = "workspace"
     timeout_ms: TimeoutMs = 0
@@ -55,6 +57,8 @@ def TOOL(workspace: Workspace, ask: PreviewEdit) -> Answer[Evaluation]:
     from query.refactor.simulation.store import new_session
 
     scope = scope_of(workspace)
+    if not ask.session_id:
+        require_root(workspace.root, ask.workspace_root, or_below=True)
     if not ask.session_id:
         session = new_session(language_named(ask.language))
         edit(session, scope, ask.wanted())

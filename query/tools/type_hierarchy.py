@@ -87,6 +87,7 @@ def TOOL(context: Context, ask: TypeHierarchy) -> Answer[list[TypeRelation]]:
     if ask.direction != "supertypes":
         below = {known[item.sym_id].record.name for way, item in shown if way == "subtypes" and item.depth < ask.depth}
         more += certificate.unresolved_subtypes({symbol.record.name, *below}, about=about)
+        more += certificate.only_declared([symbol.sym_id]) if ask.direction == "subtypes" else []
         stood_on = [item.sym_id for way, item in found if way == "subtypes" and item.depth < ask.depth]
         more += certificate.unlisted_subtypes([symbol.sym_id, *stood_on])
     return context.answer(

@@ -103,6 +103,24 @@ async def extract(agent: Agent, root: Path) -> list[str]:
     return wrong + unless(go_tests(root, _PACKAGE), "the package's tests fail")
 
 
+# ---- 6: a function to another package
+
+
+async def move_function(agent: Agent, root: Path) -> list[str]:
+    before = set(go_errors(root).values())
+    await agent.call("search_tools", query="select:move_symbol")
+    said = await agent.applied("move_symbol", symbol="utils.ioutil.CheckClose", to="utils/closing/closing.go")
+    moved = (root / "utils/closing/closing.go").is_file()
+    wrong = unless(
+        moved and "func CheckClose" in (root / "utils/closing/closing.go").read_text(encoding="utf-8"), f"not moved: {said[:200]}"
+    )
+    return wrong + [f"{path}:{line} {text}" for (path, line), text in go_errors(root).items() if text not in before]
+
+
+def move_function_by_reading(reader: Reader) -> None:
+    reader.search(r"\bCheckClose\b")
+
+
 def _call_in(said: str, tool: str) -> dict[str, Any] | None:
     """The arguments of the first call of a tool that an answer writes out."""
     line = next((line for line in said.split("\n") if f": {tool} {{" in line), "")
@@ -116,6 +134,7 @@ def extract_by_reading(reader: Reader) -> None:
 TASKS = (
     Task(number=1, title="add a parameter, mend the calls", repository="go-git", work=add_parameter, by_reading=add_parameter_by_reading),
     Task(number=3, title="delete dead code", repository="go-git", work=delete_dead, by_reading=delete_dead_by_reading),
+    Task(number=6, title="move a function to another module", repository="go-git", work=move_function, by_reading=move_function_by_reading),
     Task(number=7, title="mend a diagnostic", repository="go-git", work=mend, by_reading=mend_by_reading),
     Task(number=9, title="extract a variable", repository="go-git", work=extract, by_reading=extract_by_reading),
 )

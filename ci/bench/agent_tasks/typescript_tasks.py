@@ -10,6 +10,7 @@ from ci.bench.agent_tasks.work import Agent, Reader, Task, missing, places, says
 
 _ARBITRARY = f"{FAST_CHECK}/src/check/arbitrary/definition/Arbitrary.ts"
 _DEPTH = f"{FAST_CHECK}/src/arbitrary/_internals/helpers/DepthContext.ts"
+_HELPERS = f"{FAST_CHECK}/src/arbitrary/_internals/helpers"
 _HEAD = "export function getDepthContextFor(contextMeta: DepthContext | DepthIdentifier | string | undefined): DepthContext {"
 _NEW_HEAD = _HEAD.replace("undefined)", "undefined, initial: number)")
 _ABSTRACT = "  abstract canShrinkWithoutContext(value: unknown): value is T;"
@@ -124,12 +125,35 @@ def review_by_reading(reader: Reader) -> None:
     reader.search(r"\bgetDepthContextFor\b")
 
 
+# ---- 6: a function to another module
+
+
+async def move_function(agent: Agent, root: Path) -> list[str]:
+    before = set(typescript_errors(root).values())
+    await agent.call("search_tools", query="select:move_symbol")
+    wish = {"symbol": "MaxLengthFromMinLength.maxGeneratedLengthFromSizeForArbitrary", "to": f"{_HELPERS}/MaxGeneratedLength.ts"}
+    said = await agent.applied("move_symbol", **wish)
+    wrong = unless((root / _HELPERS / "MaxGeneratedLength.ts").is_file(), f"nothing was written: {said[:200]}")
+    return wrong + [f"the compiler says: {text}" for text in sorted(set(typescript_errors(root).values()) - before)]
+
+
+def move_function_by_reading(reader: Reader) -> None:
+    reader.search(r"\bmaxGeneratedLengthFromSizeForArbitrary\b")
+
+
 TASKS = (
     Task(
         number=1, title="add a parameter, mend the calls", repository="fast-check", work=add_parameter, by_reading=add_parameter_by_reading
     ),
     Task(
         number=2, title="rename a method with overrides", repository="fast-check", work=rename_method, by_reading=rename_method_by_reading
+    ),
+    Task(
+        number=6,
+        title="move a function to another module",
+        repository="fast-check",
+        work=move_function,
+        by_reading=move_function_by_reading,
     ),
     Task(number=8, title="preview a breaking edit", repository="fast-check", work=preview, by_reading=preview_by_reading),
     Task(

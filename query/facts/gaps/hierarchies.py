@@ -64,6 +64,27 @@ def unresolved_subtypes(index: Index, names: Collection[str], *, about: str = ""
     return unknown_of(index, "unresolved_subtypes", "bases named like", "class", rows, about)
 
 
+def only_declared(index: Index, ids: Collection[int]) -> list[Reason]:
+    """Types of which the index has declarations without a body alone (`class Shape;`): nobody says here what is above and below them."""
+    rows = index.rows(
+        """
+        SELECT DISTINCT s.name, d.path FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN symbol s ON s.sym_id = u.id
+        JOIN document d ON d.doc_id = s.doc_id
+        WHERE language_has(d.language, 'bodies_elsewhere') AND d.status <> 'external' AND is_type(s.kind)
+          AND NOT EXISTS (SELECT 1 FROM symbol m WHERE m.container_id = s.sym_id)
+          AND NOT EXISTS (
+            SELECT 1 FROM occ o WHERE o.sym_id = s.sym_id AND has_role(o.roles, 'definition') AND is_evidence(o.evidence, 'syntax')
+        ) ORDER BY ALL
+        """,
+        {"ids": sorted(ids)},
+    )
+    if not rows:
+        return []
+    names = listed(sorted({name for name, _ in rows}))
+    detail = f"of {names} the index has declarations only, so what it is derived from, and what is derived from it, is not known"
+    return [of_paths("only_declared", detail, sorted({path for _, path in rows}))]
+
+
 def unlisted_subtypes(index: Index, ids: Collection[int], members: Collection[str] | None = None) -> list[Reason]:
     """What may be derived from one of these types without being a type of the index that is below it.
 

@@ -12,7 +12,8 @@ from query.refactor.parameters.bracketed import Piece, Replacement, Span
 from query.refactor.parameters.changing_signature import Changed, Left
 from query.refactor.positional.calls import BLIND, Call, Use, call_of, unnamed_makings, use_at, uses_of_class
 from query.refactor.positional.definitions import Definition, Uses, doubts_of, edits_of, is_generated
-from query.refactor.positional.needed import added_imports, unused, without_imports, words_in
+from query.refactor.positional.go_imports import without_imports
+from query.refactor.positional.needed import added_imports, unused, words_in
 from query.refactor.positional.placing import Passed, Rewritten, Rules, rewritten
 from query.refactor.positional.sites import Site
 from query.refactor.positional.source import Code, Node, walk

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from query.refactor.parameters.bracketed import Replacement
 from query.refactor.positional.definitions import Definition
+from query.refactor.positional.go_imports import import_edit, imported, paths_of_packages
 from query.refactor.positional.source import Code, Node, walk
 from query.refactor.positional.texts import free_names, is_of_types
 
@@ -18,7 +18,7 @@ _GLOBAL = frozenset(
         *("Omit", "Function", "ReadonlyArray", "Iterable", "AbortSignal", "AbortController", "Buffer"),
     )
 )
-_PREDECLARED = frozenset(
+PREDECLARED = frozenset(
     (
         *("nil", "true", "false", "iota", "append", "cap", "clear", "close", "complex", "copy", "delete", "imag", "len", "make"),
         *("max", "min", "new", "panic", "print", "println", "real", "recover", "any", "bool", "byte", "comparable", "complex64"),
@@ -26,15 +26,12 @@ _PREDECLARED = frozenset(
         *("uint8", "uint16", "uint32", "uint64", "uintptr"),
     )
 )
-_QUOTED = re.compile(r'"([^"]+)"')
-_MADE = -2
-"""The owner of an import that is put in: no list."""
 
 
 def added_imports(definitions: Iterable[Definition], codes: Mapping[str, Code], replacements: dict[str, list[Replacement]]) -> list[str]:
     """Puts in imports of packages that the new texts name (Go), and says which names are not known where they will stand."""
     doubts: list[str] = []
-    known = _paths_of_packages(codes.values())
+    known = paths_of_packages(codes.values())
     heads = {head.code.path for item in definitions for head, _ in item.heads}
     changes = [change for item in definitions for _, change in item.heads]
     for path, edits in sorted(replacements.items()):
@@ -51,7 +48,7 @@ def added_imports(definitions: Iterable[Definition], codes: Mapping[str, Code], 
             if _is_known(code, word, codes):
                 continue
             if leads_on and is_of_types(code.language) and len(found := known.get(word, {word} if word in _STANDARD else set())) == 1:
-                edits.append(_import(code, next(iter(found))))
+                edits.append(import_edit(code, next(iter(found))))
             else:
                 doubts.append(f"'{word}' is not known in '{path}', where the new text names it")
     return doubts
@@ -67,18 +64,18 @@ _STANDARD = frozenset(
 
 
 def _is_known(code: Code, word: str, codes: Mapping[str, Code]) -> bool:
-    if word in (_PREDECLARED if is_of_types(code.language) else _GLOBAL):
+    if word in (PREDECLARED if is_of_types(code.language) else _GLOBAL):
         return True
     if not is_of_types(code.language):
-        return any(_declares(node) for node in code.names.get(word, ()))
+        return any(declares(node) for node in code.names.get(word, ()))
     folder = code.path.rpartition("/")[0]
     beside = [other for other in codes.values() if other.path.rpartition("/")[0] == folder]
-    return word in _imported(code) or any(
-        _declares(node) and node.parent.type not in ("import_spec",) for other in beside for node in other.names.get(word, ())
+    return word in imported(code) or any(
+        declares(node) and node.parent.type not in ("import_spec",) for other in beside for node in other.names.get(word, ())
     )
 
 
-def _declares(node: Node) -> bool:
+def declares(node: Node) -> bool:
     parent = node.parent
     if parent is None:
         return False
@@ -97,94 +94,21 @@ _MEMBERS_ONLY = (
 )
 
 
-# ---- Go's imports
-
-
-def _imports(code: Code) -> Iterator[tuple[Node, str, str]]:
-    """Each import: its node, the name that the file has it by, its path."""
-    for node in walk(code.root):
-        if node.type == "import_spec":
-            said = _QUOTED.search(code.said(node))
-            if said is not None:
-                alias = node.child_by_field_name("name")
-                path = said[1]
-                parts = [part for part in path.split("/") if not re.fullmatch(r"v\d+", part)] or [path]
-                yield node, code.said(alias) if alias is not None else parts[-1], path
-
-
-def _imported(code: Code) -> set[str]:
-    return {name for _, name, _ in _imports(code)}
-
-
-def _paths_of_packages(codes: Iterable[Code]) -> dict[str, set[str]]:
-    found: dict[str, set[str]] = {}
-    for code in codes:
-        if is_of_types(code.language):
-            for node, name, path in _imports(code):
-                if node.child_by_field_name("name") is None:
-                    found.setdefault(name, set()).add(path)
-    return found
-
-
-def _import(code: Code, path: str) -> Replacement:
-    """An import among the others, before the first that comes behind it in the alphabet, in their first block."""
-    specs = [(node, other) for node, _, other in _imports(code)]
-    blocked = [(node, other) for node, other in specs if node.parent.type == "import_spec_list"]
-    if blocked:
-        first = blocked[0][0].parent
-        group: list[tuple[Node, str]] = []
-        for node, other in blocked:
-            if node.parent != first or (group and node.start_point[0] > group[-1][0].end_point[0] + 1):
-                break
-            group.append((node, other))
-        later = next((node for node, other in group if other > path), None)
-        if later is not None:
-            at = code.start(later)
-            return Replacement(at, at, (f'"{path}"\n\t',), _MADE)
-        at = code.end(group[-1][0])
-        line_end = code.text.find("\n", at)
-        at = line_end if line_end >= 0 else at
-        return Replacement(at, at, (f'\n\t"{path}"',), _MADE)
-    clause = next(node for node in code.root.named_children if node.type == "package_clause")
-    at = code.end(clause)
-    return Replacement(at, at, (f'\n\nimport "{path}"',), _MADE)
+# ---- what nothing uses any more
 
 
 def words_in(code: Code, nodes: Sequence[Node]) -> set[str]:
     return {code.said(one) for node in nodes for one in walk(node) if one.type in ("identifier", "package_identifier")}
 
 
-def without_imports(code: Code, words: Iterable[str]) -> str:
-    """A new text of Go without the imports among these words that nothing uses any more: it would not be compiled with them."""
-    gone: list[tuple[int, int]] = []
-    wanted = set(words)
-    for node, name, _ in _imports(code):
-        if name not in wanted or any(one.parent is not None and one.parent.type != "import_spec" for one in code.names.get(name, ())):
-            continue
-        spec = node
-        while (
-            spec.parent is not None
-            and spec.parent.type in ("import_spec_list", "import_declaration")
-            and len(spec.parent.named_children) == 1
-        ):
-            spec = spec.parent
-        start, end = code.text.rfind("\n", 0, code.start(spec)) + 1, code.text.find("\n", code.end(spec))
-        if not code.text[start : code.start(spec)].strip() and not code.text[code.end(spec) : end].strip():
-            gone.append((start, end + 1 if end >= 0 else len(code.text)))
-    text = code.text
-    for start, end in reversed(gone):
-        text = text[:start] + text[end:]
-    return text
-
-
 def unused(code: Code, words: Iterable[str]) -> list[str]:
     """Those of the words that a new text of Go imports, or binds in a function, and uses nowhere: it would not be compiled."""
-    imported = _imported(code)
+    brought = imported(code)
     found: set[str] = set()
     for word in set(words) - {"_"}:
         nodes = [node for node in code.names.get(word, ()) if node.type in ("identifier", "package_identifier")]
         used = [node for node in nodes if not _is_set(node) and node.parent is not None and node.parent.type != "import_spec"]
-        if word in imported and not used:
+        if word in brought and not used:
             found.add(word)
         for node in nodes:
             around = _function_around(node)

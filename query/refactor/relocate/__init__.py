@@ -1,0 +1,1 @@
+"""A definition of TypeScript or Go moved to another file."""
