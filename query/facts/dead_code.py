@@ -20,6 +20,7 @@ from query.facts.gaps import (
     library_names,
     other_languages,
     shell_words,
+    read_in_text,
     spelled_members,
     types_in_text,
     unions,
@@ -96,7 +97,10 @@ def dead_code(index: Index, wanted: Wanted, *, drift: Drift, uncertain: Callable
         "other_language": other_languages.concerned(index, ids, drift),
         "string_called": called_strings.concerned(index, ids, drift),
         "shell_word": shell_words.concerned(index, ids, drift),
-        "nameless_calls": unsaid.concerned(index, ids) | types_in_text.concerned(index, ids) | unions.concerned(index, ids),
+        "nameless_calls": unsaid.concerned(index, ids)
+        | types_in_text.concerned(index, ids)
+        | unions.concerned(index, ids)
+        | read_in_text.concerned(index, ids),
         "not_read": named_in_unread(index, ids, drift, lambda path: family_of(index, path)),
         "partial_coverage": uncertain(ids),
     }
