@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 
 from indexer.languages import names_of, record_of
-from indexer.model import TYPE_KINDS, SymbolFlag, SymbolKind
+from indexer.model import TYPE_KINDS, SymbolFlag
 from query.answers.envelope import Reason
 from query.answers.paths import listed, of_paths
 from query.facts.documents import held_now, paths_of_language
@@ -63,9 +63,9 @@ def _causes(index: Index, symbol: Symbol, *, is_named: bool) -> Iterator[Found]:
         kind = scopes(index, [scope.container])[scope.container]
         if told := [place for place, text in _lines_with(index, record.name, word) if re.search(rf"\b{re.escape(kind.name)}\b", text)]:
             yield "nameless_calls", f"a tag has an encoder call '{name}'", told
-    if record.spreads_mappings and scope.flags & SymbolFlag.PARAMETER and scope.container is not None:
-        if keys := _keys(index, record.name, scope.container, name):
-            yield "string_exact", f"'{name}' is put into a mapping that may be handed on by its keys", keys
+    is_parameter = record.spreads_mappings and bool(scope.flags & SymbolFlag.PARAMETER)
+    if is_parameter and scope.container is not None and (keys := _keys(index, record.name, scope.container, name)):
+        yield "string_exact", f"'{name}' is put into a mapping that may be handed on by its keys", keys
     if record.decides_platform and (other := _of_other_platform(index, symbol, scope, record.decides_platform)):
         yield "twin", f"'{name}' has another definition for another platform, which has these uses", other
 
@@ -175,7 +175,8 @@ _TWINS = """
 """
 _MEMBERS = "SELECT sym_id FROM symbol WHERE container_id = $id AND name = $name ORDER BY ALL"
 _USED_AT = """
-    SELECT DISTINCT d.path, r.line FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN refs r ON r.sym_id = u.id JOIN document d USING (doc_id)
+    SELECT DISTINCT d.path, r.line FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN refs r ON r.sym_id = u.id
+    JOIN document d USING (doc_id)
     WHERE NOT has_role(r.roles, 'definition', 'import') ORDER BY ALL
 """
 

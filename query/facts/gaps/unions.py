@@ -113,7 +113,8 @@ def _places(index: Index, symbol: Symbol, shaped: Collection[str]) -> dict[str, 
 
 
 _BESIDE = """
-    SELECT DISTINCT d.path, CASE WHEN a.encl_id = b.encl_id THEN a.encl_id END, a.line, b.line, has_role(a.roles, 'annotation') OR has_role(b.roles, 'annotation')
+    SELECT DISTINCT d.path, CASE WHEN a.encl_id = b.encl_id THEN a.encl_id END, a.line, b.line,
+      has_role(a.roles, 'annotation') OR has_role(b.roles, 'annotation')
     FROM (SELECT unnest($left::INTEGER[]) AS id) l JOIN refs a ON a.sym_id = l.id
     JOIN refs b ON b.doc_id = a.doc_id
     JOIN (SELECT unnest($right::INTEGER[]) AS id) r ON b.sym_id = r.id JOIN document d ON d.doc_id = a.doc_id
@@ -129,7 +130,8 @@ _RETURNED = re.compile(r"^\s*(?:if\b.*|else\b.*|case\b.*|default\b.*)?\breturn\b
 
 def _are_joined(index: Index, one: int, other: int) -> bool:
     """Whether values of the two types, or of types below them, meet without a declaration: in the branches of a conditional expression,
-    in a list or an object, as what one function returns, or as its parameters if it has such an expression."""
+    in a list or an object, as what one function returns, or as its parameters if it has such an expression.
+    """
     known: dict[tuple[int, int], bool] = index.keep("types that are joined", dict)
     key = (min(one, other), max(one, other))
     if key not in known:
