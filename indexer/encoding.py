@@ -1,6 +1,7 @@
 """A source file's bytes as the text that they mean: the one place that says how a file is read.
 
-UTF-8, unless one of the first two lines names another encoding, as PEP 263 has it for Python, and Emacs and Ruby for others.
+UTF-8, unless the file begins with the mark of UTF-16, as compilers of TypeScript and C# and editors on Windows read it, or one of its
+first two lines names another encoding, as PEP 263 has it for Python, and Emacs and Ruby for others.
 A byte that is no text in that encoding is U+FFFD, one UTF-16 unit for one byte, so that nothing else of the file is lost and no column
 moves. Digests are of the bytes; lines, columns and what servers are told are of the text.
 """
@@ -31,6 +32,7 @@ _NOT_TEXT = frozenset({"unicode-escape", "raw-unicode-escape", "idna", "punycode
 """Codecs that make text of something else, or another text on each machine."""
 
 _ODD = bytes([*range(7), *range(14, 27), *range(28, 32), 127])
+_BINARY_PROBE_BYTES = 8_000  # as git does
 _MOST_ODD = 0.3
 """Share of bytes that are no text, beyond which a file without a NUL is no text either."""
 
@@ -46,7 +48,7 @@ _MOST_YAML_DEPTH = 100
 
 def encoding_of(content: bytes) -> str | None:
     """How a file is read: empty for plain UTF-8, the name of a codec, or REPLACED; None where it is no text."""
-    named = _declared(content)
+    named = _wide(content) or _declared(content)
     if named:
         return named
     if content.isascii():
@@ -75,6 +77,27 @@ def as_text(content: bytes, encoding: str | None = None) -> str:
         return content.decode(encoding)
     text = content.decode("utf-8", "surrogateescape")
     return text if text.isascii() else _SURROGATES.sub("\ufffd", text)
+
+
+def is_binary(content: bytes) -> bool:
+    """Whether there is a NUL where git looks for one, and the file is no text in UTF-16."""
+    return b"\0" in content[:_BINARY_PROBE_BYTES] and not _wide(content)
+
+
+def searchable(content: bytes) -> bytes:
+    """Bytes in which a word stands as UTF-8 has it; the very same ones unless the file is in UTF-16."""
+    return as_text(content, named).encode() if (named := _wide(content)) else content
+
+
+def _wide(content: bytes) -> str:
+    """Which UTF-16 the file is in, by the mark that it begins with; empty where it is none. The mark stays the text's first character."""
+    if not content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or content.startswith(codecs.BOM_UTF32_LE):
+        return ""
+    name = "utf-16-le" if content.startswith(codecs.BOM_UTF16_LE) else "utf-16-be"
+    try:
+        return "" if "\0" in content.decode(name) else name
+    except UnicodeDecodeError:
+        return ""
 
 
 def _declared(content: bytes) -> str:

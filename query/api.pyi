@@ -123,7 +123,7 @@ def blast_radius(
     limit: int = 50,
     cursor: str = "",
 ) -> Answer[BlastRadiusResult]:
-    """What depends on the exported symbols of files, or on symbols: callers outside tests, tests that reach them, risk of each.
+    """What uses the exported symbols of files, or symbols, up to `depth` steps away: callers outside tests, tests, risk of each.
 
     Args:
         changed_files: files whose symbols are about to change; what is no file is taken for a symbol
@@ -134,7 +134,7 @@ def blast_radius(
         position_pattern: text of the file with one @@ at the place meant
         symbols: symbols that are about to change, as `symbol` takes them
         include_transitive: callers of the callers too; the same as depth 2
-        depth: 1: direct uses; 0: 1, or 2 with include_transitive
+        depth: 1: direct uses, in tests too; 0: 1, or 2 with include_transitive
         scope: which symbols of a file or of a type count; a symbol that is named always does
         tests: uses in tests
         limit: entries shown of each list

@@ -115,6 +115,7 @@ def test_columns_are_right_whatever_the_text_holds(crawl_all: CrawlAll, tmp_path
         f"cr.{end}": body.replace("\n", "\r"),
         f"mixed.{end}": "".join(line + end_of_line for line, end_of_line in zip(body.splitlines(), itertools.cycle(ENDS), strict=False)),
         f"bom.{end}": "\ufeff" + body,
+        f"utf16.{end}": body.encode("utf-16"),
         f"emoji.{end}": body + language.before + call + "\n",
         f"long.{end}": body + long + call + "\n",
         f"separators.{end}": body.replace("1", "'\u2028\u2029\u0085\x0c\x0b'", 1),
@@ -146,7 +147,7 @@ def test_what_is_no_source_is_left_out_with_the_reason(crawl_all: CrawlAll, tmp_
         tmp_path / "work",
         {
             f"ok.{end}": body,
-            f"utf16.{end}": body.encode("utf-16"),
+            f"utf32.{end}": body.encode("utf-32"),
             f"utf16_bare.{end}": ("鿿" * 40).encode("utf-16-le"),
             f"nul.{end}": body + "\0",
             f"large.{end}": body + language.comment + "x" * 60_000,
@@ -168,7 +169,7 @@ def test_what_is_no_source_is_left_out_with_the_reason(crawl_all: CrawlAll, tmp_
             os.chdir(here)
         done = crawl_all(root, language, max_file_bytes=50_000)
     assert _skipped(done) == {
-        f"utf16.{end}": "binary",
+        f"utf32.{end}": "binary",
         f"utf16_bare.{end}": "not_decodable",
         f"nul.{end}": "binary",
         f"large.{end}": "too_large",

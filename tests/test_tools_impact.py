@@ -519,6 +519,9 @@ def test_tests_that_come_by_a_route_are_not_known(tmp_path: Path) -> None:
         told = call(index, "get_tests_for_file", {"file_path": "letters.py"}).completeness
         assert [(reason.code, reason.paths) for reason in told.reasons] == [("escapes", ["urls.py"])]
         assert call(index, "get_tests_for_file", {"file_path": "other.py"}).completeness.status == "complete"
+        for symbol, depth, codes in (("send", 1, []), ("send", 2, ["registered"]), ("reset", 1, ["registered"]), ("drop", 2, ["escapes"])):
+            told = call(index, "blast_radius", {"symbols": [symbol], "depth": depth}).completeness  # of uses so many steps away
+            assert [reason.code for reason in told.reasons] == codes, (symbol, depth)
         for path, code in (("letters.py", ["escapes"]), ("mail.py", ["registered"]), ("other.py", [])):
             told = call(index, "untested", {"path": path})
             assert told.result.symbols, path

@@ -112,6 +112,7 @@ TYPESCRIPT = Language(
     library_names=r"^\S+ npm typescript \S+ lib/[^/#]+(?:\(\)\.|[#.])$",
     closed_values=_CLOSED,
     reads_by_key=True,
+    page_objects=frozenset({"window", "globalThis", "self", "top", "parent"}),
     fields_stand_first=True,
     numbers_members=True,
     satisfies="shape",
@@ -138,6 +139,7 @@ TYPESCRIPT = Language(
 TYPESCRIPT_REACT = replace(TYPESCRIPT, names=("typescriptreact", "tsx"), grammar=_TSX, variants=(), lexer="tsx", scip="TypeScriptReact")
 JAVASCRIPT = replace(
     TYPESCRIPT,
+    types_in_comments=True,
     names=("javascript",),
     scip="JavaScript",
     grammar=_JAVASCRIPT,

@@ -23,6 +23,7 @@ GO = Language(
         rebinds=True,
     ),
     looks_up_by=frozenset({"FieldByName", "MethodByName"}),
+    run_by_tags=(("IsZero", "omitzero"),),
     lookups=(
         *(Lookup(call=call, use=NameUse.MEMBER) for call in ("MethodByName", "FieldByName", "{{")),
         Lookup(call="Lookup", use=NameUse.LINKED),

@@ -135,6 +135,11 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     lookups: calls that take names as strings.
 
     calls_strings: a string is called as a function of its name.
+    types_in_comments: comments give values their types, `/** @type {Item} */`.
+    page_objects: names of the object whose members are those of the page or the program, `window`.
+    run_by_tags: methods that an encoder of the library calls of a field's type, each with the word of a tag that tells it to.
+    spreads_mappings: `f(**given)` gives a mapping's values to the parameters that are called like its keys.
+    decides_platform: a regex of conditions of which a server takes one side alone; empty: none does.
     types_in_text: no server tells what stands above a type; its head does.
     leaves_unsaid: constructors run others without a word, tools write accessors of fields, classes without a name have members.
     read_as_properties: endings of files of other languages that read `getName` as `name`.
@@ -261,6 +266,11 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     lookups: tuple[Lookup, ...] = ()
 
     calls_strings: bool = False
+    types_in_comments: bool = False
+    page_objects: frozenset[str] = frozenset()
+    run_by_tags: tuple[tuple[str, str], ...] = ()
+    spreads_mappings: bool = False
+    decides_platform: str = ""
     types_in_text: bool = False
     leaves_unsaid: bool = False
     read_as_properties: tuple[str, ...] = ()

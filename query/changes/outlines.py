@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from indexer.embedded import source_of
-from indexer.encoding import encoding_of
+from indexer.encoding import encoding_of, is_binary
 from indexer.model import SymbolFlag, SymbolKind
 from indexer.servers.registry import is_test as test_by_path
 from indexer.servers.registry import language_of, languages_present
@@ -150,7 +150,7 @@ def from_text(path: str, content: bytes, *, language: str = "", module: str = ""
     """
     language = language or language_of(path, languages_present([path]))
     is_test = test_by_path(path, language) if is_test is None else is_test
-    if not language or b"\0" in content or encoding_of(content) is None:
+    if not language or is_binary(content) or encoding_of(content) is None:
         return None
     source = source_of(path, content)
     if source is None:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from indexer.languages import record_of
 from indexer.reading_time import Text, too_slow
 from indexer.servers.registry import is_test, language_of, languages_present, load_table
+from indexer.text import blob_digest
 from query.changes import bases
 from query.changes.compare import Side
 from query.changes.diff import STAGED, WORK_TREE, Diff, FileChange, Sides, blobs, listing, read_file
@@ -21,6 +22,9 @@ from query.facts.index import Index
 
 _MOST_NEIGHBOURS = 200
 """Modules that are looked at to tell the package of a file that the index has not got."""
+
+_MOST_COMPARED = 2_000
+"""Files of which it is looked whether only their line ends differ; where more differ, the index is of another commit."""
 
 
 class Part(NamedTuple):
@@ -216,8 +220,28 @@ def _difference(index: Index, tree: str) -> Drift:
     there = listing(index.root, tree)
     here = {path: digest for path, digest in digests(index).items() if not path.startswith("../")}
     known = languages_of(index)
+    changed = {path: digest for path, digest in here.items() if path in there and there[path] != digest}
+    same = _same_but_for_line_ends(index.root, changed, there) if len(changed) <= _MOST_COMPARED else set[str]()
     return Drift(
-        changed=sorted(path for path, digest in here.items() if path in there and there[path] != digest),
+        changed=sorted(changed.keys() - same),
         deleted=sorted(path for path in here if path not in there),
         new=sorted(path for path in there if path not in known and language(path)),
     )
+
+
+def _same_but_for_line_ends(root: Path, held: Mapping[str, str], there: Mapping[str, str]) -> set[str]:
+    """Files that the index holds with carriage returns where git has none, as `core.autocrlf` and `eol=crlf` make them, or the reverse.
+
+    Lines and columns are the same then.
+
+    Args:
+        held, there: git's names of the contents by path, of the index and of the tree.
+    """
+    texts = blobs(root, {there[path] for path in held})
+    found: set[str] = set()
+    for path, digest in held.items():
+        if (text := texts.get(there[path])) is not None:
+            bare = text.replace(b"\r\n", b"\n")
+            if digest in (blob_digest(bare.replace(b"\n", b"\r\n")), blob_digest(bare)):
+                found.add(path)
+    return found

@@ -20,6 +20,7 @@ from query.facts.gaps import (
     handed_objects,
     library_names,
     other_languages,
+    read_in_text,
     reflection,
     shell_words,
     spelled_members,
@@ -101,7 +102,8 @@ def dead_code(index: Index, wanted: Wanted, *, drift: Drift, uncertain: Callable
         "nameless_calls": unsaid.concerned(index, ids)
         | reflection.concerned(index, ids)
         | types_in_text.concerned(index, ids)
-        | unions.concerned(index, ids),
+        | unions.concerned(index, ids)
+        | read_in_text.concerned(index, ids),
         "not_read": named_in_unread(index, ids, drift, lambda path: family_of(index, path)),
         "partial_coverage": uncertain(ids),
     }

@@ -32,7 +32,7 @@ class BlastRadius(Named, kw_only=True):
     ] = []
     symbols: Annotated[list[str], msgspec.Meta(description="symbols that are about to change, as `symbol` takes them")] = []
     include_transitive: Annotated[bool, msgspec.Meta(description="callers of the callers too; the same as depth 2")] = False
-    depth: Annotated[int, msgspec.Meta(ge=0, le=20, description="1: direct uses; 0: 1, or 2 with include_transitive")] = 0
+    depth: Annotated[int, msgspec.Meta(ge=0, le=20, description="1: direct uses, in tests too; 0: 1, or 2 with include_transitive")] = 0
     scope: Annotated[
         Literal["exported", "all"],
         msgspec.Meta(description="which symbols of a file or of a type count; a symbol that is named always does"),
@@ -89,7 +89,7 @@ def _text(answer: Answer[BlastRadiusResult], style: Style) -> Iterator[str]:
     text=_text,
 )
 def TOOL(context: Context, ask: BlastRadius) -> Answer[BlastRadiusResult]:
-    """What depends on the exported symbols of files, or on symbols: callers outside tests, tests that reach them, risk of each."""
+    """What uses the exported symbols of files, or symbols, up to `depth` steps away: callers outside tests, tests, risk of each."""
     index, certificate = context.index, context.certificate
     ids, paths, missing = _changed(index, ask)
     depth = ask.depth or (_TRANSITIVE if ask.include_transitive else 1)

@@ -11,7 +11,7 @@ from indexer import bridges, builds, unread
 from indexer.crawl.plan.nesting import is_deeper
 from indexer.crawl.units import PlannedDocument
 from indexer.embedded import COMPONENT, form_of, rest_of
-from indexer.encoding import encoding_of
+from indexer.encoding import encoding_of, searchable
 from indexer.languages import PYTHON, record_of
 from indexer.text import blob_digest
 
@@ -56,7 +56,7 @@ def planned(path: str, language: str, content: bytes, most_depth: int) -> tuple[
         encoding=form_of(path) or encoding_of(content) or "",
         constraint=builds.constraint(language, path, content),
     )
-    return document, _words_beside(path, language, content)
+    return document, _words_beside(path, language, searchable(content))
 
 
 def _words_beside(path: str, language: str, content: bytes) -> tuple[int, ...]:

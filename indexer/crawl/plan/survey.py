@@ -26,7 +26,7 @@ from indexer.crawl.plan.streams import refuse_streams
 from indexer.crawl.plan.unread import ignored_sources, not_checked_out, unread_files
 from indexer.crawl.units import PlannedDocument, Unit
 from indexer.embedded import form_of, source_of
-from indexer.encoding import encoding_of
+from indexer.encoding import encoding_of, is_binary, searchable
 from indexer.folders import TICK_NS, may_hold_sources
 from indexer.git_filters import is_pointer
 from indexer.manifests import ManifestFile, read_manifest
@@ -54,7 +54,6 @@ UNITS_OF_SMALL_TREES = 8
 MOST_SEARCHED_BYTES = 30_000_000
 """Of a source that is left out: it is searched for words, which takes 50 ms for a megabyte, and counts for all names beyond that."""
 
-_BINARY_PROBE_BYTES = 8_000  # as git does
 _MOST_ATTRIBUTES = 1_000_000
 _MOST_EMPTY_FOLDERS = 20_000
 
@@ -169,7 +168,7 @@ class _Look:
         if not _is_utf8(path):
             shown = path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
             content, _, reason = _read(self._root, path, self._config.max_file_bytes)
-            self._skip(shown, language, SkipReason.NAME_NOT_UTF8, word_digests(content) if reason is None else None)
+            self._skip(shown, language, SkipReason.NAME_NOT_UTF8, word_digests(searchable(content)) if reason is None else None)
             return
         included = bool(include) and matches(path, include)
         if not included and exclude and matches(path, exclude):
@@ -201,7 +200,7 @@ class _Look:
             most = config.max_file_depth
             found = self._contents.once(f"{language} {most}", path, content, lambda: planned(path, language, content, most))
             if found is None:
-                self._skip(path, language, SkipReason.TOO_DEEP, word_digests(content))
+                self._skip(path, language, SkipReason.TOO_DEEP, word_digests(searchable(content)))
                 return
             self.documents[path], words = found
             self.own.update([path] if is_own else [])
@@ -226,7 +225,7 @@ class _Look:
         words: tuple[int, ...] | None = None
         if verdict.refers:
             content, stamp, problem = _read(self._root, path, max(self._config.max_file_bytes, MOST_SEARCHED_BYTES))
-            words = word_digests(content) if problem is None else None
+            words = word_digests(searchable(content)) if problem is None else None
             if stamp is not None:
                 self.stamps[path] = stamp
         self._skip(path, language, verdict.reason, words)
@@ -277,7 +276,7 @@ def _by_words(
         content, stamp, problem = _read(root, path, unread.MOST_BYTES)
         if stamp is not None:
             stamps[path] = stamp
-        return content, problem
+        return searchable(content), problem
 
     found = [
         *unread_files(paths, sources, judge, look, contents),
@@ -375,7 +374,7 @@ def _read(root: Path, path: str, max_bytes: int) -> tuple[bytes, FileStamp | Non
             return b"", stamp, SkipReason.UNREADABLE
         if len(content) > max_bytes:  # it grows
             return b"", stamp, SkipReason.TOO_LARGE
-    if b"\0" in content[:_BINARY_PROBE_BYTES]:
+    if is_binary(content):
         return b"", stamp, SkipReason.BINARY
     if encoding_of(content) is None:
         return b"", stamp, SkipReason.NOT_DECODABLE

@@ -35,6 +35,7 @@ _LOOKS = 200
 _DOCUMENTS = 3
 _WIDEN_AFTER = 4  # attempts, about a second and a half
 _ELSEWHERE = 6
+_MOST_TORN = 4 * _DOCUMENTS
 _READ_AHEAD = 8_000  # tokens; what is read while a server loads is kept until it is asked about
 
 
@@ -43,6 +44,11 @@ class Probe(NamedTuple):
 
     document: Document
     tokens: list[int]
+
+    @property
+    def is_torn(self) -> bool:
+        """Whether text in it was skipped when it was parsed, as where a merge has left its marks: a server may know none of its names."""
+        return self.document.syntax is not None and bool(self.document.syntax.error_lines)
 
 
 class Probing:
@@ -99,6 +105,8 @@ class Probing:
             nonlocal probes, failures, is_wide
             while (probes or asked) and not self._succeeds(talk, probes, asked):
                 failures += 1
+                if is_wide and all(probe.is_torn for probe in probes) and talk.readiness.has_signal and talk.readiness.ready:
+                    return not talk.readiness.failure  # it says that it has loaded, and nobody can ask for more
                 if is_wide or not probes or not (failures >= _WIDEN_AFTER or all(probe.document.unbuilt for probe in probes)):
                     return False
                 is_wide = True
@@ -129,19 +137,21 @@ class Probing:
         return self._with_candidates(candidates, _ELSEWHERE)
 
     def _with_candidates(self, documents: Sequence[Document], most: int) -> list[Probe]:
-        """The first of these documents in which there is something to ask about."""
+        """The first of these documents in which there is something to ask about; those whose text has errors come last."""
         probes: list[Probe] = []
+        torn: list[Probe] = []
         for document in documents:
-            if len(probes) == most:
+            if len(probes) == most or len(torn) == _MOST_TORN:
                 break
             if document.syntax is not None or self._sources.read(document):
                 assert document.syntax is not None
                 tokens = probe_candidates(document.syntax, alone=self._setup.alone) if self._may_be_asked(document) else []
                 if tokens:
-                    probes.append(Probe(document, tokens))
+                    probe = Probe(document, tokens)
+                    (torn if probe.is_torn else probes).append(probe)
                 else:
                     document.syntax = None
-        return probes
+        return [*probes, *torn][:most]
 
     def _succeeds(self, talk: Conversation, probes: Sequence[Probe], asked: set[int]) -> bool:
         """Asks, and waits for all answers, those to the questions in `asked` too."""

@@ -97,9 +97,21 @@ def _read(index: Index) -> dict[int, list[tuple[str, int]]]:
     for module, path, line in index.rows(_WALKED):
         if _WALK.search(sources.line(path, line)):
             found.setdefault(module, []).append((path, line))
+    for module, path, name, line in index.rows(_TAKEN_WHOLE):
+        if re.search(
+            rf"(?<![\w.]){re.escape(name)}\.__dict__\b(?!\s*\[\s*[\"'])|\b(?:vars|getmembers)\(\s*{re.escape(name)}\s*[,)]",
+            sources.line(path, line),
+        ):
+            found.setdefault(module, []).append((path, line))
     return found
 
 
+_TAKEN_WHOLE = """
+    SELECT DISTINCT m.sym_id, d.path, o.name, o.line FROM occ o JOIN symbol m USING (sym_id) JOIN document d ON d.doc_id = o.doc_id
+    JOIN occ w ON w.doc_id = o.doc_id AND w.line = o.line AND w.name IN ('__dict__', 'vars', 'getmembers')
+    WHERE is_kind(m.kind, 'module') AND language_has(d.language, 'looks_up_names') AND NOT has_role(o.roles, 'definition', 'import')
+    ORDER BY ALL
+"""
 _WALKED = """
     SELECT m.sym_id, d.path, o.line FROM occ o JOIN document d USING (doc_id)
     JOIN symbol m ON m.doc_id = o.doc_id AND is_kind(m.kind, 'module')

@@ -7,10 +7,10 @@ told of another type in a union may be of this one, too.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from indexer.languages import names_of
-from indexer.model import TYPE_KINDS
+from indexer.model import CALLABLE_KINDS, TYPE_KINDS
 from query.answers.envelope import Reason
 from query.answers.paths import listed, of_paths
 from query.answers.style import count
@@ -101,13 +101,65 @@ def _places(index: Index, symbol: Symbol, shaped: Collection[str]) -> dict[str, 
     rows = index.rows(_USED, {"name": symbol.record.name, "id": symbol.sym_id, "languages": list(shaped)})
     kin = related(index, scope.container) if rows else frozenset[int]()
     rows = [row for row in rows if row[1] not in kin]
-    if not rows or not _in_union(index, scope.container):
-        return {}
+    is_in_union = bool(rows) and _in_union(index, scope.container)
     found: dict[str, int] = {}
     for _, container, path, number in rows:
-        if container is None or scopes(index, [container])[container].kind not in TYPE_KINDS or _in_union(index, container):
+        is_type = container is not None and scopes(index, [container])[container].kind in TYPE_KINDS
+        if (is_in_union and (container is None or not is_type or _in_union(index, container))) or (
+            is_type and container is not None and _are_joined(index, scope.container, container)
+        ):
             found[path] = found.get(path, 0) + number
     return found
+
+
+_BESIDE = """
+    SELECT DISTINCT d.path, CASE WHEN a.encl_id = b.encl_id THEN a.encl_id END, a.line, b.line,
+      has_role(a.roles, 'annotation') OR has_role(b.roles, 'annotation')
+    FROM (SELECT unnest($left::INTEGER[]) AS id) l JOIN refs a ON a.sym_id = l.id
+    JOIN refs b ON b.doc_id = a.doc_id
+    JOIN (SELECT unnest($right::INTEGER[]) AS id) r ON b.sym_id = r.id JOIN document d ON d.doc_id = a.doc_id
+    WHERE NOT has_role(a.roles, 'definition', 'import', 'supertype') AND NOT has_role(b.roles, 'definition', 'import', 'supertype')
+      AND abs(a.line - b.line) <= $far ORDER BY ALL LIMIT $most
+"""
+_FAR = 40
+_JOINS = re.compile(r"\?(?![.?:,)\]])[^;]*:|\|\||\?\?")
+_LISTS = re.compile(r"\|\||\?\?|[:,\[]")
+_ENDS = re.compile(r";|\}\s*\n|\n\s*\n")
+_RETURNED = re.compile(r"^\s*(?:if\b.*|else\b.*|case\b.*|default\b.*)?\breturn\b")
+
+
+def _are_joined(index: Index, one: int, other: int) -> bool:
+    """Whether values of the two types, or of types below them, meet without a declaration: in the branches of a conditional expression,
+    in a list or an object, as what one function returns, or as its parameters if it has such an expression.
+    """
+    known: dict[tuple[int, int], bool] = index.keep("types that are joined", dict)
+    key = (min(one, other), max(one, other))
+    if key not in known:
+        left, right = (sorted({type_id, *below(index, [type_id])}) for type_id in key)
+        rows = index.rows(_BESIDE, {"left": left, "right": right, "far": _FAR, "most": _MOST_USES})
+        sources: Sources = index.keep("sources of unions", lambda: Sources(index))
+        known[key] = len(rows) == _MOST_USES or any(_meet(index, sources, *row) for row in rows)
+    return known[key]
+
+
+def _meet(index: Index, sources: Sources, path: str, around: int | None, one: int, other: int, is_annotated: bool) -> bool:
+    lines = sources.lines(path)
+    first, last = sorted((one, other))
+    if lines is None or last >= len(lines):
+        return False
+    texts = [line.decode("utf-8", "replace") for line in lines[first : last + _FAR]]
+    between = "\n".join(texts[: last - first + 1])
+    if not _ENDS.search(between.rstrip().removesuffix(";")):
+        return (_LISTS if not is_annotated else _JOINS).search(between if not is_annotated else _function(texts)) is not None
+    is_in_function = around is not None and scopes(index, [around])[around].kind in CALLABLE_KINDS
+    return is_in_function and first != last and all(_RETURNED.search(texts[at]) for at in (0, last - first))
+
+
+def _function(texts: Sequence[str]) -> str:
+    """The lines up to the one that ends what begins in the first."""
+    width = len(texts[0]) - len(texts[0].lstrip())
+    end = next((at for at, text in enumerate(texts) if at and text.startswith("}", min(width, len(text)))), len(texts))
+    return "\n".join(texts[: end + 1])
 
 
 def _in_union(index: Index, type_id: int) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from indexer import plain_files
+from indexer.encoding import searchable
 
 MAX_SEARCHED_BYTES = 64_000_000
 """Of all files that one question searches; what is beyond counts as if it held the name."""
@@ -32,6 +33,7 @@ class Texts:
         if path not in self._known:
             place = self._root / path
             text = plain_files.read(place, self._room)
+            text = text and searchable(text)
             self._room -= len(text or b"")
             self._known[path] = text if text is not None or path in self._left_out or os.path.lexists(place) else b""
         return self._known[path]
