@@ -39,7 +39,6 @@ CONTENT_VERSION: what the same source means; a change makes indexes want a rebui
                     names in texts that Rust formats, fields in its patterns; made names; what linkers and generators are told
                     Vue, Svelte: markup is code
    20  2026-11-28  names that are made of a word, computed keys, more operators of Python; classes without a name, properties that are
-   21  2026-11-29  files in UTF-16 are read
                     copied in loops or described, and names of events of JavaScript
                     Java: calls of `this(…)` and `super(…)`; members of the library that a type overrides, names by package
                     C: attributes, types, members and arguments that macros make
@@ -50,6 +49,7 @@ CONTENT_VERSION: what the same source means; a change makes indexes want a rebui
                     Java: what signs run, members that a class inherits and that implement an interface, bases of local classes, sources by
                     module, names in annotations of packages; words of templates of Mustache and Velocity, of FXML, and of Clojure and
                     scripts that call the JVM
+                    files in UTF-16 are read
                     what a second server says; Python: mappings made of pairs, `dataclasses.replace`; JavaScript: classes that look alike
 """
 

@@ -179,10 +179,6 @@ def _command() -> str:
 
 
 def _stdio(options: Options) -> None:
-    import gc
-
-    gc.disable()  # while it loads: what is loaded stays, and looking for what may go costs a tenth of it; `Surface.tools` ends that
-
     from query.mcp import stdio
     from query.mcp.server import Surface
 

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from query.mcp.protocol import INVALID_PARAMS, Refused, Result
-
-if TYPE_CHECKING:
-    from query.skills.table import Skill
+from query.skills.table import Skill, skills
 
 _PREFIX = "skill-"
 
 
 def listed() -> list[Result]:
     """`skill-lsp-rename` and so on, in the order of the table."""
-    from query.skills.table import skills
-
     return [
         {
             "name": _PREFIX + skill.name,
@@ -30,8 +25,6 @@ def listed() -> list[Result]:
 
 def text(name: str, given: Mapping[str, str]) -> str:
     """Raises Refused for an argument that is missing or that the skill does not take."""
-    from query.skills.table import skills
-
     skill = skills()[name.removeprefix(_PREFIX)]
     missing = [item.name for item in skill.arguments if item.required and not given.get(item.name)]
     unknown = sorted(set(given) - {item.name for item in skill.arguments})
