@@ -20,6 +20,7 @@ import psutil
 import pytest
 from cache_support import clone, tables
 from support import Watcher, crawl_with_ty, write_tree
+from toolchains import requires
 
 from indexer.config import Config
 from indexer.crawl import kept as kept_module
@@ -28,6 +29,7 @@ from indexer.crawl.kept import Basis, Kept
 from indexer.crawl.process import WORKER
 from indexer.crawl.run import Crawl, crawl
 from indexer.store.generations import Home
+from query.facts.index import open_index
 from query.surface.service import Service
 from query.upkeep.recrawl import Stay
 
@@ -180,6 +182,43 @@ def test_a_file_that_takes_the_place_of_a_module_of_the_library_is_seen(root: Pa
         _edit(root, len(str(files)))
         _crawl(root, kept)
         _assert_as_from_nothing(root, tmp_path / "clean")
+
+
+_THEN_NS = 1_700_000_000_000_000_000
+BACKDATED = {
+    "python": (
+        {"core.py": "def node():\n    return 1\n", "use.py": "from core import node\n\nnode()\n", "more.py": "import core\n"},
+        *("core.py", "use.py"),
+    ),
+    "go": (
+        {
+            "go.mod": "module x\n\ngo 1.21\n",
+            "core/core.go": "package core\n\ntype Box struct{}\n\nfunc (Box) node() int { return 1 }\n",
+            "core/use.go": "package core\n\nfunc Use() int { return Box{}.node() }\n",
+        },
+        *("core/core.go", "core/use.go"),
+    ),
+}
+"""By language the files, which of them is written and keeps its time, and which one names what is gone then."""
+
+
+@pytest.mark.parametrize("language", sorted(BACKDATED))
+def test_a_file_that_is_written_and_keeps_its_time_is_read_as_by_a_new_server(language: str, kept: Kept, tmp_path: Path) -> None:
+    """Else a use would lead by its place to what has come there in place of what it names."""
+    if language == "go":
+        requires("gopls")
+    files, changed, naming = BACKDATED[language]
+    root = write_tree(tmp_path / "work", files)
+    for path in files:
+        os.utime(root / path, ns=(_THEN_NS, _THEN_NS))
+    _crawl(root, kept)
+    _await(lambda: bool(_below(kept.pid)))  # the server that is started ahead
+    write_tree(root, {changed: files[changed].replace("node", "nody"), naming: files[naming] + "\n"})
+    os.utime(root / changed, ns=(_THEN_NS, _THEN_NS))
+    _crawl(root, kept)
+    _assert_as_from_nothing(root, tmp_path / "clean")
+    with open_index(root) as index:
+        assert ("node",) in index.rows("SELECT name FROM unresolved_name")
 
 
 @pytest.mark.parametrize("which", ["worker", "server"])

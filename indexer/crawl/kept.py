@@ -44,12 +44,13 @@ _MOST_CHANGES = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Basis:
-    """What servers know of a tree. recipes: by number of the setup. documents: by path what `stat` and the content say; told: paths of
-    documents of which servers are told otherwise than by the disk. others: by path the same of what is not crawled.
+    """What servers know of a tree. recipes: by number of the setup. documents: by path what `stat` and the content say; times: their times,
+    in ns; told: paths of documents of which servers are told otherwise than by the disk. others: by path the same of what is not crawled.
     """
 
     recipes: Sequence[str] = ()
     documents: Mapping[str, str] = field(default_factory=dict[str, str])
+    times: Mapping[str, int] = field(default_factory=dict[str, int])
     told: frozenset[str] = frozenset()
     others: Mapping[str, str] = field(default_factory=dict[str, str])
 
@@ -179,13 +180,17 @@ def grounds(setup: Setup) -> tuple[str, ...]:
 
 
 def _fits(one: _Started, before: Sequence[_Started], number: int, known: Basis, basis: Basis, changes: Mapping[str, int]) -> bool:
-    """Whether a server that was started for `before[number]` may be asked for this one, once it is told of the changes."""
+    """Whether a server that was started for `before[number]` may be asked for this one, once it is told of the changes.
+
+    One that has another text and the time that it had cannot be told: ty and gopls go by times, and would keep what they have read.
+    """
     if number >= len(before) or number >= len(known.recipes) or len(changes) > _MOST_CHANGES:
         return False
     then = before[number]
     is_the_same = msgspec.structs.replace(one.setup, probes=[]) == msgspec.structs.replace(then.setup, probes=[])
     is_the_same = is_the_same and one.grounds == then.grounds and known.recipes[number] == basis.recipes[number]
-    return is_the_same and known.others == basis.others and not changes.keys() & (known.told | basis.told)
+    backdated = {path for path in changes if path in known.times and known.times[path] == basis.times.get(path)}
+    return is_the_same and known.others == basis.others and not changes.keys() & (known.told | basis.told | backdated)
 
 
 def _end(worker: Worker | None) -> None:

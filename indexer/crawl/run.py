@@ -102,6 +102,7 @@ class _Plan:
             recipes=[self.recipes[member.key] for member in self.groups]
             + ([recipe_of(self.second)] if isinstance(self.second, Group) else []),
             documents={item.path: f"{item.digest} {self.seen.stamps.get(item.path)}" for item in documents},
+            times={item.path: stamp.mtime_ns for item in documents if (stamp := self.seen.stamps.get(item.path)) is not None},
             told=frozenset(item.path for item in documents if item.encoding),
             others={**self.left_out, "": self.common},
         )

@@ -228,7 +228,7 @@ def _ask(name: str, values: dict[str, Any]) -> NoReturn:
         written = to_json
     else:
         from query.answers.style import Style
-        from query.surface.render import summary, to_text
+        from query.surface.render import to_text
 
         style = Style(compact=compact)
 
@@ -250,7 +250,9 @@ def _ask(name: str, values: dict[str, Any]) -> NoReturn:
             )
         index = service.index_if_any()
         show(written(answer), index.root if index is not None else Path.cwd())
-        if shape.is_short and not as_json:
+        if shape.is_short:
+            from query.surface.render import summary
+
             echo(summary(answer), err=True)
     finally:
         service.close()  # servers that were started here end here, also where the question is interrupted

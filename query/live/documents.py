@@ -12,6 +12,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from indexer.drive.texts import Texts
 from indexer.embedded import form_of, source_of
@@ -25,12 +26,21 @@ _TICK_NS = 20_000_000
 _MOMENTS = itertools.count(1)
 
 
+class Stamp(NamedTuple):
+    """What `stat` says of a file. moment: when its content or attributes were changed, which no program can set, or a number of its own."""
+
+    size_bytes: int
+    mtime_ns: int
+    moment: int
+    inode: int
+
+
 @dataclass(slots=True)
 class Open:
     """A document that the server has open. `disk`: stamp of the file when it was read; None while the text is not the disk's."""
 
     text: str
-    disk: tuple[int, int, int] | None
+    disk: Stamp | None
     pinned: bool = False
 
 
@@ -42,7 +52,7 @@ def wire_text(content: bytes) -> str:
         return shown(content.decode("utf-8", "surrogateescape"))
 
 
-def read_text(path: str) -> tuple[str, tuple[int, int, int]]:
+def read_text(path: str) -> tuple[str, Stamp]:
     """The text of a file on disk, and the stamp that tells whether it was written since.
 
     Raises:
@@ -62,14 +72,14 @@ def read_text(path: str) -> tuple[str, tuple[int, int, int]]:
     return wire_text(content), stamp(status)
 
 
-def stamp(status: os.stat_result) -> tuple[int, int, int]:
+def stamp(status: os.stat_result) -> Stamp:
     """Differs when a file has been written. That of one that was written a moment ago equals no other, not even its own later one:
 
     file systems count time in ticks, and what is written twice within one has the same time.
     """
-    if abs(time.time_ns() - status.st_mtime_ns) < _TICK_NS:
-        return status.st_size, -next(_MOMENTS), status.st_ino
-    return status.st_size, status.st_mtime_ns, status.st_ino
+    now, written = time.time_ns(), (status.st_mtime_ns, status.st_ctime_ns)
+    moment = -next(_MOMENTS) if any(abs(now - time_ns) < _TICK_NS for time_ns in written) else status.st_ctime_ns
+    return Stamp(status.st_size, status.st_mtime_ns, moment, status.st_ino)
 
 
 class Documents:
@@ -111,7 +121,7 @@ class Documents:
             return
         self._set(path, text, disk)
 
-    def _set(self, path: str, text: str, disk: tuple[int, int, int] | None) -> None:
+    def _set(self, path: str, text: str, disk: Stamp | None) -> None:
         if form_of(path):
             text = (source_of(path, text.encode("utf-8", "replace")) or b"").decode("utf-8")
         known = self.open.get(path)
@@ -123,6 +133,19 @@ class Documents:
         if known.text != text:
             known.text = text
             self.touch(path)
+
+    def reread(self, path: str) -> None:
+        """Lets the server look at a file on the disk again that is open nowhere and has been written without getting another time: one that
+        goes by times would take it for what it was. Nothing for a file that cannot be read.
+        """
+        if path in self.open:
+            return
+        try:
+            text, disk = read_text(path)
+        except UsageError:
+            return
+        self._set(path, text, disk)
+        self.close(path)
 
     def touch(self, path: str) -> int:
         """The text as a new version, which a server looks at anew, also where it is the same; returns the version."""

@@ -246,6 +246,8 @@ class Running:
             if self.launch.start.overlays and any(path.endswith(".json") for path in changes):
                 self._client.tell(self.launch.overlays())  # they are made of manifests and project files
         self._documents.bring(paths, overlay)
+        for path in self._tree.backdated if changes else []:
+            self._documents.reread(path)
 
     def _believe(self, path: str, timeout_s: float = 0.0) -> None:
         """Waits once for the server's own signal, then for the answer to a question whose answer must be there, though not for ever:

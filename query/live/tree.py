@@ -9,9 +9,9 @@ import os
 from collections.abc import Iterator, Sequence
 
 from indexer.lsp.enums import FileChangeType
-from query.live.documents import stamp
+from query.live.documents import Stamp, stamp
 
-_FOLDER = (0, 0, 0)
+_FOLDER = Stamp(0, 0, 0, 0)
 _LEFT_OUT = frozenset({"node_modules", "__pycache__", "site-packages"})
 _BUILT = {"target": ("Cargo.toml", "pom.xml")}
 """Folders of what was built, where one of these files lies beside them; else somebody has just called a package so."""
@@ -25,6 +25,8 @@ class Tree:
     def __init__(self, folders: Sequence[str], endings: Sequence[str], names: Sequence[str]) -> None:
         self._folders, self._endings, self._names = list(folders), tuple(endings), frozenset(names)
         self._stamps = dict(self._walk())
+        self.backdated: list[str] = []
+        """Of the files that the last look found changed, those whose time is what it was."""
 
     def changes(self) -> dict[str, int]:
         """What became of files by absolute path, as FileChangeType counts, since this was last asked."""
@@ -32,10 +34,11 @@ class Tree:
         before, self._stamps = self._stamps, now
         created, changed = FileChangeType.CREATED, FileChangeType.CHANGED
         changes = {path: created if path not in before else changed for path, value in now.items() if before.get(path) != value}
+        self.backdated = [path for path, kind in changes.items() if kind == changed and before[path].mtime_ns == now[path].mtime_ns]
         changes.update(dict.fromkeys(before.keys() - now.keys(), FileChangeType.DELETED))
         return changes
 
-    def _walk(self) -> Iterator[tuple[str, tuple[int, int, int]]]:
+    def _walk(self) -> Iterator[tuple[str, Stamp]]:
         left, waiting = _MOST_FILES, list(self._folders)
         while waiting and left > 0:
             try:
