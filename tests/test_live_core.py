@@ -393,6 +393,18 @@ def test_a_changed_interface_of_another_file_is_seen(host_of: Callable[..., Host
     assert "float" in hover(host, "use.py", 3, 0)
 
 
+def test_a_file_that_is_written_and_keeps_its_time_is_seen(host_of: Callable[..., Host]) -> None:
+    """Of another size, and of the same."""
+    host = host_of(LIBRARY)
+    place = host.root / "lib.py"
+    os.utime(place, ns=(1_700_000_000_000_000_000,) * 2)
+    assert "int" in hover(host, "use.py", 3, 0)
+    for result in ("bytes", "float", "bytes"):
+        write_tree(host.root, {"lib.py": f"def give() -> {result}: ...\n"})
+        os.utime(place, ns=(1_700_000_000_000_000_000,) * 2)
+        assert result in hover(host, "use.py", 3, 0)
+
+
 def test_a_text_that_is_only_tried_counts_for_its_question_alone(host_of: Callable[..., Host]) -> None:
     """Of the file itself, of another one, and of one that is not there at all."""
     host = host_of(LIBRARY)
