@@ -380,6 +380,10 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
         """The dotted name that what stands at the top of a module is named below."""
         return module.rpartition(".")[0] if self.named_by_package else module
 
+    def runs(self, name: str) -> bool:
+        """Whether the language or its library runs members of this name where nothing names them."""
+        return name in self.runtime_members or name.startswith(self.runtime_starts)
+
     def operates(self, name: str) -> bool:
         """Whether an operation runs members of this name."""
         return name in _operated(self.operations)

@@ -99,7 +99,8 @@ def dead_code(index: Index, wanted: Wanted, *, drift: Drift, uncertain: Callable
         "other_language": other_languages.concerned(index, ids, drift),
         "string_called": called_strings.concerned(index, ids, drift),
         "shell_word": shell_words.concerned(index, ids, drift),
-        "nameless_calls": unsaid.concerned(index, ids)
+        "nameless_calls": _run_by_language(index, found)
+        | unsaid.concerned(index, ids)
         | reflection.concerned(index, ids)
         | types_in_text.concerned(index, ids)
         | unions.concerned(index, ids)
@@ -143,6 +144,13 @@ def _candidates(index: Index, wanted: Wanted) -> list[Candidate]:
         kept.append(candidate)
     run = _run_by_runners(index, kept)
     return [candidate for candidate in kept if candidate.sym_id not in run]
+
+
+def _run_by_language(index: Index, found: Sequence[Candidate]) -> set[int]:
+    """Members that the language or its library runs by their names where nothing names them: `readObject`."""
+    docs = documents(index, {candidate.doc_id for candidate in found})
+    methods = [candidate for candidate in found if candidate.kind == SymbolKind.METHOD]
+    return {candidate.sym_id for candidate in methods if record_of(docs[candidate.doc_id].language).runs(candidate.name)}
 
 
 def _run_by_runners(index: Index, found: Sequence[Candidate]) -> set[int]:

@@ -91,6 +91,8 @@ def path_pattern(index: Index, text: str) -> str:
         if candidates[-1] == ".":
             return ""
     for candidate in candidates:
+        if candidate and index.row(_MATCHES, {"path": f"{candidate.rstrip('/')}/"}):  # not what only begins as the folder's name
+            return f"{candidate.rstrip('/')}/"
         if candidate and index.row(_MATCHES, {"path": candidate}):
             return candidate
     skipped = index.row("SELECT count(*), min(reason) FROM skipped WHERE path GLOB $path OR starts_with(path, $path)", {"path": plain})

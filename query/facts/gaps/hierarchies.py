@@ -93,7 +93,39 @@ def unlisted_subtypes(index: Index, ids: Collection[int], members: Collection[st
     """
     placed = _derived_places(index, ids, of_members=members is not None)
     fitting_them = _fitting(index, ids) if members is None else []
-    return [*placed, *_on_made_bases(index, ids, members), *fitting_them, *unnamed_types.reasons(index, ids, members)]
+    unnamed = [*unnamed_types.reasons(index, ids, members), *_class_expressions(index, ids, members)]
+    return [*placed, *_on_made_bases(index, ids, members), *fitting_them, *unnamed]
+
+
+_EXPRESSIONS = """
+    WITH asked AS (SELECT unnest($ids::INTEGER[]) AS id), named AS (
+        SELECT t.super_id, s.doc_id, count(*) AS classes FROM asked a JOIN type_edge_rev t ON t.super_id = a.id
+        JOIN symbol s ON s.sym_id = t.sub_id GROUP BY ALL
+    ), written AS (
+        SELECT r.sym_id, r.doc_id, count(*) AS places FROM asked a JOIN refs r ON r.sym_id = a.id
+        WHERE has_role(r.roles, 'supertype') GROUP BY ALL
+    )
+    SELECT s.name, d.path, d.language, w.places - coalesce(n.classes, 0) FROM written w JOIN symbol s ON s.sym_id = w.sym_id
+    JOIN document d ON d.doc_id = w.doc_id LEFT JOIN named n ON n.super_id = w.sym_id AND n.doc_id = w.doc_id
+    WHERE w.places > coalesce(n.classes, 0) AND ($members IS NULL OR EXISTS (
+        SELECT 1 FROM symbol m LEFT JOIN symbol c ON c.sym_id = m.container_id
+        WHERE m.doc_id = w.doc_id AND m.name IN (SELECT unnest($members::VARCHAR[])) AND is_kind(m.kind, 'method')
+          AND NOT coalesce(is_type(c.kind), false)
+    )) ORDER BY ALL
+"""
+"""More places that name a type as a base than classes below it: the others are expressions that nothing gives a name."""
+
+
+def _class_expressions(index: Index, ids: Collection[int], members: Collection[str] | None) -> list[Reason]:
+    """Classes without a name that are derived from one of these, in languages in which a class is an expression."""
+    rows = index.rows(_EXPRESSIONS, {"ids": sorted(ids), "members": None if members is None else sorted(members)})
+    rows = [row for row in rows if record_of(row[2]).satisfies == "shape"]
+    if not rows:
+        return []
+    total = sum(row[3] for row in rows)
+    are = "class without a name is" if total == 1 else "classes without a name are"
+    detail = f"{total} {are} derived from {listed(sorted({repr(row[0]) for row in rows}))}"
+    return [of_paths("unlisted_subtypes", detail, sorted({row[1] for row in rows}), total)]
 
 
 def _fitting(index: Index, ids: Collection[int]) -> list[Reason]:

@@ -290,7 +290,7 @@ def _run(index: Index, symbol: Symbol, language: Language) -> list[Operation]:
 def _is_run(index: Index, symbol: Symbol, language: Language) -> bool:
     """Whether the language or a library runs the member: of an interface outside any, where implementations are told apart."""
     name = symbol.record.name
-    is_listed = name in language.runtime_members or name.startswith(language.runtime_starts) or _is_of_object(index, symbol, language)
+    is_listed = language.runs(name) or _is_of_object(index, symbol, language)
     if not language.says_implementations:
         return is_listed
     sql = """

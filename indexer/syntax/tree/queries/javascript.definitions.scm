@@ -5,6 +5,17 @@
 
 (class) @scope.header
 (class name: (identifier) @poison)
+; A class with a name that is a value where it stands: its name is known within it alone, and whoever gets it may use it.
+(arguments (class name: (identifier) @name @export body: (_) @body) @def.class)
+(array (class name: (identifier) @name @export body: (_) @body) @def.class)
+(return_statement (class name: (identifier) @name @export body: (_) @body) @def.class)
+(arrow_function body: (class name: (identifier) @name @export body: (_) @body) @def.class)
+(pair value: (class name: (identifier) @name @export body: (_) @body) @def.class)
+(parenthesized_expression (class name: (identifier) @name @export body: (_) @body) @def.class)
+(new_expression constructor: (class name: (identifier) @name @export body: (_) @body) @def.class)
+(assignment_expression left: (identifier) right: (class name: (identifier) @name @export body: (_) @body) @def.class)
+(binary_expression right: (class name: (identifier) @name @export body: (_) @body) @def.class)
+(ternary_expression (class name: (identifier) @name @export body: (_) @body) @def.class)
 
 (class_declaration name: (identifier) @name body: (_) @body) @def.class
 

@@ -6,6 +6,17 @@
 (module name: (string) body: (_) @scope.module)
 (ambient_declaration "global" (statement_block) @scope.module)
 (class name: (type_identifier) @poison)
+; A class with a name that is a value where it stands: its name is known within it alone, and whoever gets it may use it.
+(arguments (class name: (type_identifier) @name @export body: (_) @body) @def.class)
+(array (class name: (type_identifier) @name @export body: (_) @body) @def.class)
+(return_statement (class name: (type_identifier) @name @export body: (_) @body) @def.class)
+(arrow_function body: (class name: (type_identifier) @name @export body: (_) @body) @def.class)
+(pair value: (class name: (type_identifier) @name @export body: (_) @body) @def.class)
+(parenthesized_expression (class name: (type_identifier) @name @export body: (_) @body) @def.class)
+(new_expression constructor: (class name: (type_identifier) @name @export body: (_) @body) @def.class)
+(assignment_expression left: (identifier) right: (class name: (type_identifier) @name @export body: (_) @body) @def.class)
+(binary_expression right: (class name: (type_identifier) @name @export body: (_) @body) @def.class)
+(ternary_expression (class name: (type_identifier) @name @export body: (_) @body) @def.class)
 [
   (class_declaration) (abstract_class_declaration) (class) (interface_declaration) (type_alias_declaration)
 ] @scope.header
