@@ -292,6 +292,9 @@ JVM_HOOKS = Hooks(
             *("Getter", "Setter", "Data", "Builder", "ToString", "EqualsAndHashCode", "VisibleForTesting", "CheckReturnValue", "Generated"),
             *("Test", "Before", "After", "BeforeEach", "AfterEach", "BeforeAll", "AfterAll", "ParameterizedTest", "DisplayName", "Ignore"),
             *("MethodSource", "FieldSource", "EnumSource", "ValueSource", "CsvSource", "CsvFileSource", "ArgumentsSource", "NullSource"),
+            *("GuardedBy", "ThreadSafe", "NotThreadSafe", "Immutable", "Contract", "Beta", "Pure", "CheckForNull", "GwtCompatible"),
+            *("GwtIncompatible", "CanIgnoreReturnValue", "EnsuresNonNull", "RequiresNonNull", "MonotonicNonNull", "IgnoreJRERequirement"),
+            *("ParametersAreNonnullByDefault", "Incubating", "DoNotCall", "InlineMe", "LazyInit", "Unmodifiable", "Untainted"),
             *("EmptySource", "NullAndEmptySource", "RepeatedTest", "TestFactory", "TestTemplate", "Nested", "Tag", "Tags", "Timeout"),
             *(
                 "Disabled",
