@@ -420,7 +420,7 @@ def find_callers(
         direction: incoming: callers; outgoing: callees
         depth: 1: direct calls only
         evidence: only these kinds of evidence of a call; default syntax, definition, same_binding, callee_type, constructor, property,
-            decorator, inferred, inherited, operator, protocol, string, entry_point, flow
+            decorator, inferred, inherited, operator, protocol, string, entry_point, flow, second_server
         dispatch: also calls of what it overrides, through a base, interface or protocol, which may end in it; as callees also what
             overrides the called ones
         values: also where it is used as a value: handed over, stored, returned; who gets it may call it

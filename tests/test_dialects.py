@@ -482,8 +482,8 @@ def test_agent_lsp_refuses_a_root_that_is_another_workspaces(ts_root: Path, tmp_
     range_ = {"file_path": "{src}/example.ts", "start_line": 1, "start_column": 1, "end_line": 1, "end_column": 1}
     for tool, given, told in (
         ("detect_changes", {}, "is not the root of this index"),
-        ("create_simulation_session", {"language": "typescript"}, "is outside the workspace"),
-        ("preview_edit", {"language": "typescript", **range_, "new_text": "x"}, "is outside the workspace"),
+        ("create_simulation_session", {"language": "typescript"}, "is not the root of this index"),
+        ("preview_edit", {"language": "typescript", **range_, "new_text": "x"}, "is not the root of this index"),
     ):
         reply = call("agent-lsp", tool, workspace_root=str(tmp_path), **given)
         assert reply.is_error, tool

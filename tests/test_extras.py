@@ -86,9 +86,9 @@ def test_what_is_not_installed_is_named_with_the_command_that_brings_it(tmp_path
 @pytest.mark.parametrize(
     ("prefix", "command"),
     [
-        ("/home/me/project/.venv", "pip install 'lspidx[mcp]'"),
-        ("/home/me/.local/share/uv/tools/lspidx", "uv tool install 'lspidx[mcp]'"),
-        ("/home/me/.local/share/pipx/venvs/lspidx", "pipx install --force 'lspidx[mcp]'"),
+        ("/srv/project/.venv", "pip install 'lspidx[mcp]'"),
+        ("/opt/share/uv/tools/lspidx", "uv tool install 'lspidx[mcp]'"),
+        ("/opt/share/pipx/venvs/lspidx", "pipx install --force 'lspidx[mcp]'"),
     ],
 )
 def test_the_command_is_that_of_the_installer(monkeypatch: pytest.MonkeyPatch, prefix: str, command: str) -> None:
