@@ -479,7 +479,7 @@ def test_agent_lsp_detects_changes(ts_root: Path, tmp_path: Path):
 def test_agent_lsp_refuses_a_root_that_is_another_workspaces(ts_root: Path, tmp_path: Path):
     """That surface names the workspace in each call; lspidx serves one, and answers about no other."""
     call = caller_of(ts_root)
-    range_ = {"file_path": "{src}/example.ts", "start_line": 1, "start_column": 1, "end_line": 1, "end_column": 1}
+    range_ = {"file_path": "{root}/src/example.ts", "start_line": 1, "start_column": 1, "end_line": 1, "end_column": 1}
     for tool, given, told in (
         ("detect_changes", {}, "is not the root of this index"),
         ("create_simulation_session", {"language": "typescript"}, "is not the root of this index"),

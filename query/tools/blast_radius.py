@@ -85,7 +85,8 @@ def _text(answer: Answer[BlastRadiusResult], style: Style) -> Iterator[str]:
     needs="",
     example="blast_radius shortcuts.py",
     task="impact",
-    hint="before editing change a file what breaks break modify modifying impact affected dependents callers tests risk lock which modules depend on this one",
+    hint="before editing change a file what breaks break modify modifying impact affected dependents callers tests risk lock "
+    "which modules depend on this one",
     text=_text,
 )
 def TOOL(context: Context, ask: BlastRadius) -> Answer[BlastRadiusResult]:
