@@ -122,7 +122,10 @@ _BESIDE = """
       AND abs(a.line - b.line) <= $far ORDER BY ALL LIMIT $most
 """
 _FAR = 40
-_JOINS = re.compile(r"\?(?![.?:,)\]])[^;]*:|\|\||\?\?")
+_LITERAL = r"\s*(?:\d[\w.]*|'[^'\n]*'|\"[^\"\n]*\"|null|undefined|true|false)\s*"
+"""What is of no type that has members of its own here."""
+
+_JOINS = re.compile(rf"\?(?![.?:,)\]])(?!{_LITERAL}:)[^;]*?:(?!{_LITERAL}(?:[;,)\]}}\n]|$))|(?:\|\||\?\?)(?!{_LITERAL}(?:[;,)\]}}\n]|$))")
 _LISTS = re.compile(r"\|\||\?\?|[:,\[]")
 _ENDS = re.compile(r";|\}\s*\n|\n\s*\n")
 _RETURNED = re.compile(r"^\s*(?:if\b.*|else\b.*|case\b.*|default\b.*)?\breturn\b")
@@ -130,7 +133,8 @@ _RETURNED = re.compile(r"^\s*(?:if\b.*|else\b.*|case\b.*|default\b.*)?\breturn\b
 
 def _are_joined(index: Index, one: int, other: int) -> bool:
     """Whether values of the two types, or of types below them, meet without a declaration: in the branches of a conditional expression,
-    in a list or an object, as what one function returns, or as its parameters if it has such an expression.
+    in a list or an object, as what one function returns, or as its parameters if it has such an expression, of which no branch is a
+    literal.
     """
     known: dict[tuple[int, int], bool] = index.keep("types that are joined", dict)
     key = (min(one, other), max(one, other))
