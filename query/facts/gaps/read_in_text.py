@@ -170,8 +170,8 @@ def _keys(index: Index, language: str, function: int, name: str) -> list[tuple[s
 
 
 _TWINS = """
-    SELECT DISTINCT t.sym_id FROM symbol s JOIN symbol t ON t.doc_id = s.doc_id AND t.name = s.name AND t.sym_id <> s.sym_id
-      AND t.container_id IS NOT DISTINCT FROM s.container_id WHERE s.sym_id = $id AND (is_callable(s.kind) OR is_type(s.kind)) ORDER BY ALL
+    SELECT list(s.sym_id ORDER BY s.sym_id) FROM symbol s WHERE s.doc_id = $doc
+    GROUP BY s.container_id, s.name HAVING count(*) > 1 AND bool_or(is_callable(s.kind) OR is_type(s.kind))
 """
 _MEMBERS = "SELECT sym_id FROM symbol WHERE container_id = $id AND name = $name ORDER BY ALL"
 _USED_AT = """
@@ -183,15 +183,27 @@ _USED_AT = """
 
 def _of_other_platform(index: Index, symbol: Symbol, scope: Scope, decides: str) -> list[tuple[str, int]]:
     """Uses of what has the name of this symbol, or of its type, and is defined beside it for another platform."""
-    ids = {sym_id for (sym_id,) in index.rows(_TWINS, {"id": symbol.sym_id})}
+    twins_of = _twins(index, scope.doc_id)
+    ids = {*twins_of.get(symbol.sym_id, ())}
     line = scope.line
     if not ids and scope.container is not None:
-        twins = [sym_id for (sym_id,) in index.rows(_TWINS, {"id": scope.container})]
+        twins = twins_of.get(scope.container, ())
         ids = {found for twin in twins for (found,) in index.rows(_MEMBERS, {"id": twin, "name": symbol.record.name})}
         line = scopes(index, [scope.container])[scope.container].line
     if not ids or not _is_for_platform(_sources(index).lines(symbol.record.path) or [], line, re.compile(decides)):
         return []
     return [(path, at) for path, at in index.rows(_USED_AT, {"ids": sorted(ids)})]
+
+
+def _twins(index: Index, doc_id: int) -> dict[int, list[int]]:
+    """Of the symbols of a document those that have their name and their container; read once per document."""
+
+    def look() -> dict[int, list[int]]:
+        groups = [ids for (ids,) in index.rows(_TWINS, {"doc": doc_id})]
+        return {sym_id: [other for other in ids if other != sym_id] for ids in groups for sym_id in ids}
+
+    known: dict[int, list[int]] = index.keep(f"twins {doc_id}", look)
+    return known
 
 
 def _is_for_platform(lines: Sequence[bytes], line: int, decides: re.Pattern[str]) -> bool:
