@@ -93,6 +93,13 @@ def write_tree(root: Path, files: Mapping[str, str | bytes]) -> Path:
     return root
 
 
+def crawled_tree(root: Path, files: Mapping[str, str | bytes]) -> Path:
+    """Writes `files`, crawls them with the real servers that they need, and returns `root`."""
+    write_tree(root, files)
+    crawl_with_ty(root, jobs=1)
+    return root
+
+
 def rows(generation: Path, sql: str, *parameters: object) -> list[tuple[Any, ...]]:
     """Answer of a query on a published index.
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from query_support import results_of
-from support import crawl_with_ty, write_tree
+from support import crawled_tree, write_tree
 from toolchains import requires
 
 from indexer.errors import EditRefused, UsageError
@@ -59,6 +59,7 @@ export const typed: (a: number) => number = (a) => a;
 export function made() { return function inner(a: number, b: number) { return a - b; }; }
 export function kind() { return class Kind { constructor(a: number, b: number) { a - b; } }; }
 export function takes(a: number, unused: () => number) { return a; }
+export function nameless() { return class { constructor(a: number, b: number) { a - b; } }; }
 """,
     "b.tsx": """import { plain, arrow as ar, greet, bare, Base, Sub, Own, over, withThis, all, takes, type Shape } from "./a";
 import * as A from "./a";
@@ -190,22 +191,16 @@ func helper(b *testing.B, n int) { b.Log(n) }
 }  # fmt: skip
 
 
-def _project(root: Path, files: dict[str, str]) -> Path:
-    write_tree(root, files)
-    crawl_with_ty(root, jobs=1)
-    return root
-
-
 @pytest.fixture(scope="module")
 def ts_shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
     requires("ts7")
-    return _project(tmp_path_factory.mktemp("ts") / "work", TS_FILES)
+    return crawled_tree(tmp_path_factory.mktemp("ts") / "work", TS_FILES)
 
 
 @pytest.fixture(scope="module")
 def go_shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
     requires("go", "gopls")
-    return _project(tmp_path_factory.mktemp("go") / "work", GO_FILES)
+    return crawled_tree(tmp_path_factory.mktemp("go") / "work", GO_FILES)
 
 
 @pytest.fixture
@@ -329,8 +324,10 @@ def test_what_looks_at_arguments_or_has_a_type_beside_it_is_a_doubt(ts: Ask):
 
 def test_what_is_written_where_a_value_stands_is_a_doubt(ts: Ask) -> None:
     assert [text for text in ts("a.made.inner", order=["b", "a"]).doubts if "where a value stands" in text]
+    of_class = ts("", file_path="a.ts", position_pattern="class Kind { @@constructor", order=["b", "a"])
+    assert [text for text in of_class.doubts if "where a value stands" in text]
     with pytest.raises(EditRefused, match="belongs to no class that is known"):
-        ts("", file_path="a.ts", position_pattern="class Kind { @@constructor", order=["b", "a"])
+        ts("", file_path="a.ts", position_pattern="return class { @@constructor", order=["b", "a"])
 
 
 def test_an_element_calls_its_component_with_properties(ts: Ask):

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from query_support import results_of
-from support import crawl_with_ty, write_tree
+from support import crawl_with_ty, crawled_tree, write_tree
 from toolchains import requires
 
 from indexer.errors import EditRefused, UsageError
@@ -136,22 +136,16 @@ func NewSecret() Secret { return Secret{hidden: 1} }
 }  # fmt: skip
 
 
-def _project(root: Path, files: dict[str, str]) -> Path:
-    write_tree(root, files)
-    crawl_with_ty(root, jobs=1)
-    return root
-
-
 @pytest.fixture(scope="module")
 def ts_shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
     requires("ts7")
-    return _project(tmp_path_factory.mktemp("ts") / "work", TS_FILES)
+    return crawled_tree(tmp_path_factory.mktemp("ts") / "work", TS_FILES)
 
 
 @pytest.fixture(scope="module")
 def go_shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
     requires("go", "gopls")
-    return _project(tmp_path_factory.mktemp("go") / "work", GO_FILES)
+    return crawled_tree(tmp_path_factory.mktemp("go") / "work", GO_FILES)
 
 
 def _asked(root: Path, files: dict[str, str]) -> Iterator[Ask]:

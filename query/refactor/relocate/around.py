@@ -6,9 +6,10 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from indexer.errors import EditRefused
+from indexer.errors import EditRefused, UsageError
 from indexer.languages import record_of
 from indexer.servers.registry import language_of
+from query.answers.envelope import SymbolRecord
 from query.answers.paths import listed
 from query.edits.scope import Scope
 from query.edits.text import Document, Edit, decode
@@ -61,6 +62,20 @@ class Around:
         self.made = Relocated()
         self._codes: dict[str, Code | None] = {}
         self.edits: dict[str, list[Edit]] = {}
+
+    def begun(self, record: SymbolRecord, target: str) -> Code:
+        """Reads the file of what is moved, which is returned, and the one that gets it, which may not be there.
+
+        Raises:
+            UsageError: it is in that file. EditRefused: it is in none any more, or as `read`.
+        """
+        if target == record.path:
+            raise UsageError(f"'{record.qualified_name}' is in '{target}' already")
+        self.read([record.path, target])
+        source = self.code(record.path)
+        if source is None:
+            raise EditRefused(f"there is no file '{record.path}' any more")
+        return source
 
     def read(self, paths: Iterable[str]) -> None:
         """Reads these files.

@@ -46,13 +46,8 @@ def moved(index: Index, scope: Scope, symbol: Symbol, to: str, *, keeps: bool) -
     target = scope.of_path(to)
     if not target.endswith(ENDINGS) or target.endswith((".d.ts", ".d.mts", ".d.cts")):
         raise UsageError(f"'{to}' is no module; name the file that gets it, a new one too, with its ending, such as .ts")
-    if target == record.path:
-        raise UsageError(f"'{record.qualified_name}' is in '{target}' already")
     around = Around(index, scope)
-    around.read([record.path, target])
-    source = around.code(record.path)
-    if source is None:
-        raise EditRefused(f"there is no file '{record.path}' any more")
+    source = around.begun(record, target)
     if not modules.is_module(source):
         raise EditRefused(f"'{record.path}' imports and exports nothing by statements, so what it has is not had by its path")
     block = block_of(source, record.name, source.offset((record.line - 1, record.col - 1)))

@@ -51,13 +51,8 @@ def moved(index: Index, scope: Scope, symbol: Symbol, to: str, *, keeps: bool) -
     target = scope.of_path(to)
     if not target.endswith(_END):
         raise UsageError(f"'{to}' is no file of Go; name the file that gets it, a new one too: its ending is {_END}")
-    if target == record.path:
-        raise UsageError(f"'{record.qualified_name}' is in '{target}' already")
     around = Around(index, scope)
-    around.read([record.path, target])
-    source = around.code(record.path)
-    if source is None:
-        raise EditRefused(f"there is no file '{record.path}' any more")
+    source = around.begun(record, target)
     block = block_of(source, record.name, source.offset((record.line - 1, record.col - 1)))
     code = around.code(target)
     new_name = package_name(code) if code is not None else _name_of_new(index, source, target)
