@@ -28,26 +28,10 @@ _SHAPED = tuple(names_of(lambda record: record.satisfies == "shape"))
 _MEMBERS = frozenset({"method", "property", "field"})
 _AROUND = 600
 _SIMPLE = frozenset(
-    [
-        "null",
-        "undefined",
-        "string",
-        "number",
-        "boolean",
-        "void",
-        "never",
-        "any",
-        "unknown",
-        "bigint",
-        "symbol",
-        "object",
-        "true",
-        "false",
-        "this",
-        "keyof",
-        "typeof",
-        "readonly",
-    ]
+    {
+        *("null", "undefined", "string", "number", "boolean", "void", "never", "any", "unknown", "bigint"),
+        *("symbol", "object", "true", "false", "this", "keyof", "typeof", "readonly"),
+    }
 )
 _WORD = re.compile(r"(?<![\w$.'\"`])[A-Za-z_$][\w$]*")
 _MOST_USES = 2_000
