@@ -8,7 +8,7 @@ from indexer.languages import LANGUAGES, record_of
 from query.answers.envelope import Reason
 from query.answers.paths import listed, of_paths
 from query.facts.dispatch import fitting
-from query.facts.documents import documents
+from query.facts.documents import documents, languages
 from query.facts.gaps import unnamed_types
 from query.facts.gaps.names import unknown_of
 from query.facts.hierarchy import types
@@ -116,10 +116,16 @@ _EXPRESSIONS = """
 """More places that name a type as a base than classes below it: the others are expressions that nothing gives a name."""
 
 
+def _has_class_expressions(language: str) -> bool:
+    return record_of(language).satisfies == "shape"
+
+
 def _class_expressions(index: Index, ids: Collection[int], members: Collection[str] | None) -> list[Reason]:
     """Classes without a name that are derived from one of these, in languages in which a class is an expression."""
+    if not any(_has_class_expressions(name) for name in languages(index)):
+        return []
     rows = index.rows(_EXPRESSIONS, {"ids": sorted(ids), "members": None if members is None else sorted(members)})
-    rows = [row for row in rows if record_of(row[2]).satisfies == "shape"]
+    rows = [row for row in rows if _has_class_expressions(row[2])]
     if not rows:
         return []
     total = sum(row[3] for row in rows)
