@@ -530,3 +530,18 @@ def test_a_warm_server_knows_the_workspace_and_what_its_manifests_say_by_now(tmp
         }
         write_tree(root, changed)
         assert target(1, 22) == ["/packages/server/src/more.ts"]
+
+
+def test_what_a_warm_server_is_told_of_project_files_outlives_their_being_written_in_the_same_moment(tmp_path: Path) -> None:
+    """A project file with the time that it had is no reason to let the server read it: another text holds in its place."""
+    requires("ts7")
+    root = write_tree(tmp_path / "work", CLONE)
+    main, project = root / "packages/client/src/main.ts", root / "packages/client/tsconfig.json"
+    os.utime(project, ns=(1_700_000_000_000_000_000,) * 2)
+    place = {"textDocument": {"uri": main.as_uri()}, "position": {"line": 2, "character": 20}}
+    with live_workspace(root) as live:
+        for _ in range(3):
+            reply = live.host.ask("packages/client/src/main.ts", "textDocument/definition", place)
+            assert [one["targetUri"] for one in reply.result] == [(root / "packages/server/src/index.ts").as_uri()]
+            project.write_text(CLONE["packages/client/tsconfig.json"])
+            os.utime(project, ns=(1_700_000_000_000_000_000,) * 2)

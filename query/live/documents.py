@@ -136,9 +136,9 @@ class Documents:
 
     def reread(self, path: str) -> None:
         """Lets the server look at a file on the disk again that is open nowhere and has been written without getting another time: one that
-        goes by times would take it for what it was. Nothing for a file that cannot be read.
+        goes by times would take it for what it was. Nothing for a file that cannot be read, or in whose place another text was told.
         """
-        if path in self.open:
+        if path in self._texts:
             return
         try:
             text, disk = read_text(path)
