@@ -109,6 +109,7 @@ _LOOKUPS = (
     Lookup(call="methodcaller", use=NameUse.MEMBER, roles=Role.CALL),
     Lookup(call="usefixtures", use=NameUse.FIXTURE, argument=-1, roles=Role.CALL | Role.FIXTURE),
     *(Lookup(call=call, use=NameUse.FIXTURE, roles=Role.CALL | Role.FIXTURE) for call in ("getfixturevalue", "lazy_fixture")),
+    Lookup(call="fixture", use=NameUse.FIXTURE_NAME, argument=-2, keyword="name", roles=_NONE),
     *(Lookup(call=call, use=NameUse.CLASS, keyword="to") for call in ("ForeignKey", "OneToOneField", "ManyToManyField")),
     Lookup(call="ManyToManyField", use=NameUse.CLASS, argument=-2, keyword="through"),
     Lookup(call="relationship", use=NameUse.CLASS, keyword="argument"),

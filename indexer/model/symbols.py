@@ -162,6 +162,7 @@ class NameUse(IntEnum):
     BEGINNING = 9  # an attribute whose name begins so: `getattr(x, "visit_" + kind)`; empty where any name may be made and is called
     GLOBAL_BEGINNING = 10  # the same of this module: `globals()["visit_" + kind]`
     MODULE = 11  # a module, imported whole by a name that is made at run time, of which this is the beginning: `require("./" + name)`
+    FIXTURE_NAME = 12  # of the fixture that stands below it: `@fixture(name="name")`
 
     @property
     def label(self) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from indexer.languages import PYTHON, record_of
@@ -47,6 +47,32 @@ from query.facts.unused import (
 )
 
 Confidence = Literal["certain", "maybe"]
+
+SURE: Mapping[str, str] = {
+    "no_uses": "nothing names it",
+    "only_itself": "only its own text does, as recursion does",
+}
+"""What each reason of `certain` says."""
+
+DOUBTS: Mapping[str, str] = {
+    "exported": "its name is public, and the outside may use it",
+    "unresolved_same_name": "identifiers of its name could not be resolved",
+    "built_name": "code that uses getattr, mock.patch or the like has a string like it, or methods that nobody names begin alike",
+    "string": "a string may name it where something looks names up",
+    "structural": "a protocol or an interface has a member of its name, and whoever has that calls what fits",
+    "twin": "another symbol of its name may stand for it: in a base, beside it in a subclass, under another build constraint, "
+    "outside as a type that it adds to, or as a name of the library that a script takes for itself",
+    "subclass": "its base may keep a list of what inherits from it",
+    "unknown_base": "its type has a base outside the workspace or an unresolved one, which may call it",
+    "handed_over": "a public member, which whoever is handed an object may run by its name, or of a module that is handed over",
+    "other_language": "a file of another language that has an interface to this one has its name",
+    "string_called": "a string is its name, in a language that calls strings",
+    "shell_word": "a word of a shell that may be run is its name",
+    "nameless_calls": "its language, or a library that looks at types, may run it without naming it",
+    "not_read": "a file that is not read, such as a template or a notebook of another language, seems to name it",
+    "partial_coverage": "a file that may refer to it was not read as it is",
+}
+"""What each reason of `maybe` says."""
 
 
 class Wanted(NamedTuple):

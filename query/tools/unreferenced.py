@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Literal
 
 import msgspec
@@ -12,7 +12,7 @@ from query.answers.pages import offset_of, page_of
 from query.answers.style import Style, count
 from query.context import Context
 from query.facts.completeness import DEFINITION, SUPERTYPES
-from query.facts.dead_code import Confidence, Wanted, dead_code
+from query.facts.dead_code import DOUBTS, SURE, Confidence, Wanted, dead_code
 from query.facts.members import member_counts
 from query.facts.parameters import path_pattern, within
 from query.facts.symbols import kind_numbers, symbols_by_id
@@ -34,24 +34,18 @@ class Unreferenced(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     cursor: Annotated[str, msgspec.Meta(description="next_cursor of the previous answer")] = ""
 
 
+def _listed(meanings: Mapping[str, str]) -> str:
+    return ", ".join(f"{code} ({meaning})" for code, meaning in meanings.items())
+
+
 class UnreferencedSymbol(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """A symbol without any use but its definitions and its own text. `members` of it are not listed beside it.
+    __doc__ = f"""A symbol without any use but its definitions and its own text. `members` of it are not listed beside it.
 
     What is registered is used and not listed: a function under a decorator that keeps it, a hook that a base outside the workspace calls,
     what a framework looks up in its file.
-    Reasons of `maybe`: unresolved_same_name (`same_name` identifiers of its name could not be resolved), string (one may name it where
-    something looks names up), built_name (code that uses getattr, mock.patch or the like has a string like it, or three methods that
-    nobody names begin alike), structural (a protocol or an interface has a member of its name, and whoever has that calls what fits),
-    unknown_base (its type has a base outside the workspace or an unresolved one, which may call it), handed_over (a public
-    member, which whoever is handed an object may run by its name, or of a module that is handed over), twin (another symbol of its name may
-    stand for it: in a base, beside it in a subclass, in the same folder under another build constraint, outside as a type that it adds
-    to, or as a name of the library that a script takes for itself), subclass (its
-    base may keep a list of what inherits from it), exported, other_language (a file of another language that
-    has an interface to this one has its name), shell_word (a word of a shell that may be run is its name),
-    string_called (a string is its name, in a language that calls strings), not_read (a file that is not
-    read, such as a template or a notebook of another language, seems to name it), partial_coverage (a file that may refer to it was not
-    read as it is).
-    Reasons of `certain`: no_uses, only_itself (it uses itself, as recursion does).
+    Reasons of `maybe`: {_listed(DOUBTS)}.
+    Reasons of `certain`: {_listed(SURE)}.
+    `same_name`: how many identifiers of its name could not be resolved.
     """
 
     symbol: SymbolRecord
@@ -69,7 +63,13 @@ def _text(answer: Answer[list[UnreferencedSymbol]], style: Style) -> Iterator[st
             notes.append(f"with {count(row.members, 'member')}")
         if row.same_name:
             notes.append(count(row.same_name, "identifier") + " of its name")
-        yield f"{style.symbol(row.symbol)}  {style.dim(f'[{chr(44).join(notes)}]'.replace(',', ', '))}"
+        yield f"{style.symbol(row.symbol)}  {style.dim('[' + ', '.join(notes) + ']')}"
+    said = {reason for row in answer.result for reason in row.reasons}
+    legend = [(code, meaning) for code, meaning in DOUBTS.items() if code in said]
+    if legend:
+        yield ""
+    for code, meaning in legend:
+        yield style.dim(f"{code}: {meaning}")
 
 
 @tool(

@@ -1,6 +1,8 @@
--- What strings name: dotted names by module and qualified name, over imports too; bare names in what they are looked up in.
+-- What strings name: dotted names by module and qualified name, over imports too; bare names in what they are looked up in. What fills
+-- parameters of tests by their names, as pytest does.
 -- Takes: document, symbol; raw_occ, sym_of, target_sym, ancestor; facts_strings.
--- Makes: string_read, string_gap (names that may be those of several symbols, for questions about one of them). For later stages: string_use.
+-- Makes: string_read, string_gap (names that may be those of several symbols, for questions about one of them). For later stages: string_use,
+-- filled_parameter.
 
 -- Needs: facts_strings. Else: string_id BIGINT, doc_id INTEGER, line INTEGER, col INTEGER, end_col INTEGER, name VARCHAR, use UTINYINT,
 -- roles USMALLINT, encl_id INTEGER, owner_id INTEGER, of_line INTEGER, of_col INTEGER, parts VARCHAR[]
@@ -11,17 +13,29 @@ FROM facts_strings x
 LEFT JOIN sym_of e ON e.doc_id = x.doc_id AND e.ordinal = x.enclosing
 LEFT JOIN sym_of w ON w.doc_id = x.doc_id AND w.ordinal = x.owner AND x.owner >= 0;
 
--- What has a name in what, of all names that strings have: members, globals, what a module imports, and what a class inherits.
--- Needs: raw_string. Else: name VARCHAR
+-- Parameters of tests that no server led to a fixture, as where pytest is not installed.
+CREATE TEMP TABLE open_parameter AS
+SELECT o.doc_id, o.line, o.col, o.end_col, o.name, any_value(o.roles) AS roles, any_value(e.sym_id) AS encl_id
+FROM raw_occ o JOIN sym_of e ON e.doc_id = o.doc_id AND e.ordinal = o.enclosing
+WHERE has_role(o.roles, 'fixture')
+GROUP BY ALL HAVING bool_and(is_evidence(o.evidence, 'syntax'));
+
+-- What has a name in what, of all names that strings and such parameters have: members, globals, what a module imports, and what a class inherits.
+-- Needs: raw_string or open_parameter. Else: name VARCHAR
 CREATE TEMP TABLE word AS
-SELECT DISTINCT unnest(parts) AS name FROM raw_string WHERE NOT is_use(use, 'file', 'beginning', 'global_beginning', 'module');
+SELECT unnest(parts) AS name FROM raw_string WHERE NOT is_use(use, 'file', 'beginning', 'global_beginning', 'module')
+UNION SELECT name FROM open_parameter;
 
 -- Needs: word. Else: owner_id INTEGER, name VARCHAR, sym_id INTEGER
 CREATE TEMP TABLE own_name AS
 SELECT s.container_id AS owner_id, s.name, min(s.sym_id) AS sym_id
 FROM symbol s SEMI JOIN word w ON w.name = s.name
 WHERE s.container_id IS NOT NULL AND NOT has_flag(s.flags, 'local', 'parameter', 'external')
-GROUP BY ALL;
+GROUP BY ALL
+UNION  -- a fixture that has another name than its function
+SELECT s.container_id, r.name, s.sym_id
+FROM raw_string r JOIN symbol s ON s.doc_id = r.doc_id AND has_flag(s.flags, 'fixture') AND r.line BETWEEN s.start_line AND s.sel_line
+WHERE is_use(r.use, 'fixture_name');
 
 -- Needs: word. Else: owner_id INTEGER, name VARCHAR, sym_id INTEGER
 CREATE TEMP TABLE imported_name AS
@@ -124,19 +138,50 @@ WHERE is_use(r.use, 'member', 'beginning')
 UNION ALL
 SELECT r.string_id, m.sym_id FROM raw_string r JOIN sym_of m ON m.doc_id = r.doc_id AND m.ordinal = 0 WHERE is_use(r.use, 'global', 'global_beginning', 'class');
 
--- Needs: raw_string. Else: string_id BIGINT, doc_id INTEGER, name VARCHAR
-CREATE TEMP TABLE fixture_string AS SELECT string_id, doc_id, name FROM raw_string WHERE is_use(use, 'fixture');
+-- What asks for a fixture by its name. `class_id`: the class in which it stands.
+-- Needs: raw_string or open_parameter. Else: doc_id INTEGER, line INTEGER, col INTEGER, name VARCHAR, encl_id INTEGER, class_id INTEGER
+CREATE TEMP TABLE fixture_wanted AS
+SELECT w.*, c.sym_id AS class_id
+FROM (
+    SELECT doc_id, line, col, name, encl_id FROM raw_string WHERE is_use(use, 'fixture')
+    UNION SELECT doc_id, line, col, name, encl_id FROM open_parameter
+) w
+LEFT JOIN symbol s ON s.sym_id = w.encl_id
+LEFT JOIN symbol c ON c.sym_id = s.container_id AND is_type(c.kind);
 
--- Fixtures as pytest finds them: of the module, else of the nearest conftest.py above.
--- Needs: fixture_string. Else: string_id BIGINT, sym_id INTEGER
+-- Where pytest looks for it: in the class and those above it, in the module, else in the nearest conftest.py above that has it, itself or by a
+-- module that it names (`pytest_plugins`). One that has the name of what it asks for does not ask for itself.
+-- Needs: fixture_wanted. Else: doc_id INTEGER, line INTEGER, col INTEGER, sym_id INTEGER
 CREATE TEMP TABLE fixture_named AS
-SELECT r.string_id, arg_min(s.sym_id, (f.doc_id <> r.doc_id, -length(f.path), s.sym_id)) AS sym_id
-FROM fixture_string r
-JOIN document d ON d.doc_id = r.doc_id
-JOIN symbol s ON s.name = r.name AND has_flag(s.flags, 'fixture')
-JOIN document f ON f.doc_id = s.doc_id
- AND (f.doc_id = r.doc_id OR suffix('/' || f.path, '/conftest.py') AND starts_with(d.path, left(f.path, length(f.path) - length('conftest.py'))))
-GROUP BY r.string_id;
+WITH file_looked_in AS (
+    SELECT d.doc_id, f.doc_id AS file_id, CASE WHEN f.doc_id = d.doc_id THEN 1 ELSE 100000 - length(f.path) END AS rank
+    FROM (SELECT DISTINCT doc_id FROM fixture_wanted) w JOIN document d USING (doc_id)
+    JOIN document f ON f.doc_id = d.doc_id
+      OR suffix('/' || f.path, '/conftest.py') AND starts_with(d.path, left(f.path, length(f.path) - length('conftest.py')))
+), named_file AS (
+    SELECT DISTINCT r.doc_id AS file_id, p.doc_id AS other_id
+    FROM raw_string r SEMI JOIN file_looked_in f ON f.file_id = r.doc_id JOIN document p ON p.module = r.name
+    WHERE is_use(r.use, 'dotted')
+), looked AS (
+    SELECT w.*, m.sym_id AS owner_id, f.rank, false AS is_beside
+    FROM fixture_wanted w JOIN file_looked_in f USING (doc_id) JOIN sym_of m ON m.doc_id = f.file_id AND m.ordinal = 0
+    UNION ALL
+    SELECT w.*, m.sym_id, f.rank, true
+    FROM fixture_wanted w JOIN file_looked_in f USING (doc_id) JOIN named_file n USING (file_id) JOIN sym_of m ON m.doc_id = n.other_id AND m.ordinal = 0
+    WHERE f.rank > 1
+    UNION ALL SELECT w.*, w.class_id, 0, false FROM fixture_wanted w WHERE w.class_id IS NOT NULL
+)
+SELECT l.doc_id, l.line, l.col, arg_min(s.sym_id, (l.rank, l.is_beside, s.sym_id)) AS sym_id
+FROM looked l JOIN name_in n ON n.owner_id = l.owner_id AND n.name = l.name
+JOIN symbol s ON s.sym_id = n.sym_id AND has_flag(s.flags, 'fixture')
+WHERE s.sym_id IS DISTINCT FROM l.encl_id
+GROUP BY ALL;
+
+-- Needs: open_parameter, fixture_named. Else: doc_id INTEGER, line INTEGER, col INTEGER, end_col INTEGER, name VARCHAR, roles USMALLINT,
+-- encl_id INTEGER, evidence UTINYINT, sym_id INTEGER
+CREATE TEMP TABLE filled_parameter AS
+SELECT o.*, evidence('inferred')::UTINYINT AS evidence, f.sym_id
+FROM open_parameter o JOIN fixture_named f ON f.doc_id = o.doc_id AND f.line = o.line AND f.col = o.col;
 
 -- Needs: raw_string. Else: string_id BIGINT, doc_id INTEGER, name VARCHAR
 CREATE TEMP TABLE file_string AS SELECT string_id, doc_id, name FROM raw_string WHERE is_use(use, 'file');
@@ -201,7 +246,7 @@ FROM (
     FROM raw_string r
     LEFT JOIN looked_in l ON l.string_id = r.string_id AND NOT is_use(r.use, 'beginning', 'global_beginning')
     LEFT JOIN name_in n ON n.owner_id = l.owner_id AND n.name = r.name
-    LEFT JOIN fixture_named f ON f.string_id = r.string_id
+    LEFT JOIN fixture_named f ON is_use(r.use, 'fixture') AND f.doc_id = r.doc_id AND f.line = r.line AND f.col = r.col
     LEFT JOIN file_named g ON g.string_id = r.string_id
     LEFT JOIN only_one u ON u.string_id = r.string_id
     WHERE coalesce(n.sym_id, f.sym_id, g.sym_id, u.sym_id) IS NOT NULL
@@ -226,7 +271,7 @@ SELECT DISTINCT r.parts[len(r.parts)] AS name, r.use, r.roles, r.doc_id, r.line,
 FROM raw_string r
 LEFT JOIN looked_in l ON l.string_id = r.string_id
 LEFT JOIN name_in n ON n.owner_id = l.owner_id AND n.name = r.name
-LEFT JOIN fixture_named f ON f.string_id = r.string_id
+LEFT JOIN fixture_named f ON is_use(r.use, 'fixture') AND f.doc_id = r.doc_id AND f.line = r.line AND f.col = r.col
 LEFT JOIN only_one u ON u.string_id = r.string_id
 LEFT JOIN symbol s ON s.sym_id = l.owner_id
 WHERE n.sym_id IS NULL AND f.sym_id IS NULL AND u.sym_id IS NULL

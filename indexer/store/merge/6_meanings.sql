@@ -1,5 +1,5 @@
 -- What each identifier means.
--- Takes: document, symbol, symbol_key, symbol_text, type_edge; raw_occ, sym_of, target_sym, member, ancestor, string_use;
+-- Takes: document, symbol, symbol_key, symbol_text, type_edge; raw_occ, sym_of, target_sym, member, ancestor, string_use, filled_parameter;
 -- facts_silent_members; overloading_language (what languages say).
 -- Makes: for later stages, and for `indexer.store.flow`, which runs behind this one: final_occ (with the edges that are no meanings of a
 -- name), phantom, around_of (the symbol in which stands what is in an ordinal's text). Takes symbols out of symbol, symbol_key and symbol_text that the text only seemed to define.
@@ -104,6 +104,8 @@ DELETE FROM final_occ WHERE sym_id IS NOT NULL AND (doc_id, line, col) IN (SELEC
 
 -- Needs: string_use.
 INSERT INTO final_occ BY NAME SELECT * FROM string_use;
+-- Needs: filled_parameter.
+INSERT INTO final_occ BY NAME SELECT * FROM filled_parameter;
 
 -- A member that the text only seemed to define is no symbol: all its assignments write a base's, or it is a prototype and the
 -- body is elsewhere. What points to it means what the server said at its place. Its parameters go with it.
