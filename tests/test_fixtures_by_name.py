@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from support import crawl_with_ty, rows, write_tree
 
@@ -109,7 +107,7 @@ def test_a_parameter_runs_the_fixture_that_pytest_finds(calls: set[tuple[str, st
 
 def test_what_a_fixture_gives_is_what_the_test_works_with(calls: set[tuple[str, str]]) -> None:
     """Not of the fixture that a nearer one hides, nor of a folder beside, nor of the library's own."""
-    assert {called for caller, called in calls if called.startswith("store.py:")} == {f"store.py:m{number}" for number in range(5)}
+    assert {called for _, called in calls if called.startswith("store.py:")} == {f"store.py:m{number}" for number in range(5)}
 
 
 def test_a_fixture_that_has_the_name_of_what_it_asks_for_gets_that_of_further_out(calls: set[tuple[str, str]]) -> None:

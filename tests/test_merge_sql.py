@@ -34,6 +34,25 @@ def _read(stage: Path) -> set[str]:
     return set(re.findall(r"\b(?:FROM|JOIN|INTO|UPDATE) (\w+)", _code(stage)))
 
 
+OPERATED = """
+import pytest
+
+
+class Value:
+    def __eq__(self, other):
+        return True
+
+
+@pytest.fixture(name="value")
+def fixture_value():
+    return Value()
+
+
+def test_it(value):
+    assert value == 1
+"""
+
+
 @pytest.mark.parametrize("stage", STAGES, ids=lambda stage: stage.stem)
 def test_a_stage_says_what_it_takes_and_makes(stage: Path) -> None:
     head = stage.read_text(encoding="utf-8").partition("\n\n")[0]
@@ -58,7 +77,7 @@ def test_a_stage_is_cut_into_the_statements_that_duckdb_reads(stage: Path) -> No
 
 
 def test_what_a_statement_needs_is_made_before_it() -> None:
-    there = {f"facts_{table}" for table in TABLES} | {"flow_base", "flow_call", "flow_meaning", "flow_property", "flow_stop"}
+    there = {f"facts_{table}" for table in TABLES} | {"flow_base", "flow_call", "flow_meaning", "flow_property", "flow_stop", "flow_type"}
     for one in (one for stage in STAGES for one in statements(stage)):
         assert {name for any_of in one.needs for name in any_of if not name.startswith(OF_LANGUAGE)} <= there, one.text
         assert not one.makes or bool(one.needs) == bool(one.columns), one.text
@@ -74,6 +93,7 @@ def test_a_statement_makes_no_row_without_what_it_needs(tmp_path: Path) -> None:
     write_tree(root, {"descriptor.py": types["types_descriptor_over_variable"], "decorated.py": types["types_own_decorator_property"]})
     write_tree(root, {"iterator.py": types["types_iterator_declared"], "sides.py": types["types_reflected_of_subclass"]})
     write_tree(root, {"outside.py": "class Plain: ...\n\ndef fill(x):\n    x.mark = 1\n\nfill(Plain())\n"})
+    write_tree(root, {"tests/test_operated.py": OPERATED})
     with unsettled(tmp_path / "shards"):
         crawl_with_ty(root, jobs=1)
     made = tried(tmp_path / "shards")

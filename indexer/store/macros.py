@@ -10,6 +10,7 @@ Constants take names in quotes and become a number. Of flags and roles, several 
     name_use('member')   how the name in a string is taken, see `indexer.model.NameUse`
     operation('get_item')   basis('result')   what a text does to a value, and how the value's type is known
     unwritten('make')   what a compiler puts in, see `indexer.model.Unwritten`
+    via('inferred_type')   how a function came to where it is called, see `indexer.model.Via`
     target_symbol('nothing')   what `symbol` of a target is in place of a key, see `indexer.model.TargetSymbol`
 
 Conditions take an expression and then names in quotes, and hold where ONE of the names does; those of a group of kinds take no names:
@@ -53,6 +54,7 @@ from indexer.model import (
     SymbolKind,
     TargetSymbol,
     Unwritten,
+    Via,
 )
 
 _KINDS = {kind.label: int(kind) for kind in SymbolKind}
@@ -76,6 +78,7 @@ _NUMBERS: Mapping[str, Mapping[str, int]] = {
     "operation": _lower_case(Operation),
     "basis": _BASES,
     "unwritten": _lower_case(Unwritten),
+    "via": _lower_case(Via),
 }
 _BITS: Mapping[str, Mapping[str, int]] = {"symbol_flag": _FLAGS, "role": _ROLES}
 _ONE_OF: Mapping[str, Mapping[str, int]] = {"is_kind": _KINDS, "is_evidence": _EVIDENCE, "is_use": _USES, "is_basis": _BASES}

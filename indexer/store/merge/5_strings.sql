@@ -34,7 +34,8 @@ WHERE s.container_id IS NOT NULL AND NOT has_flag(s.flags, 'local', 'parameter',
 GROUP BY ALL
 UNION  -- a fixture that has another name than its function
 SELECT s.container_id, r.name, s.sym_id
-FROM raw_string r JOIN symbol s ON s.doc_id = r.doc_id AND has_flag(s.flags, 'fixture') AND r.line BETWEEN s.start_line AND s.sel_line
+FROM raw_string r SEMI JOIN word w ON w.name = r.name
+JOIN symbol s ON s.doc_id = r.doc_id AND has_flag(s.flags, 'fixture') AND r.line BETWEEN s.start_line AND s.sel_line
 WHERE is_use(r.use, 'fixture_name');
 
 -- Needs: word. Else: owner_id INTEGER, name VARCHAR, sym_id INTEGER

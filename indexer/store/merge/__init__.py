@@ -51,7 +51,8 @@ __all__ = [
 _LED_TO = {column.leads_to for columns in TABLES.values() for column in columns.values()} | {"flows"}  # its rows lead to each other
 STAGES = sorted(Path(__file__).parent.glob("*.sql"), key=lambda stage: int(stage.stem.partition("_")[0]))
 
-_MEANINGS, _FLOWS, _SETTLED = "6_meanings", "facts_flows", "settled"
+_MEANINGS, _SETTLED = "6_meanings", "settled"
+_FLOWS, _OPERATIONS = "facts_flows", "facts_nameless_calls"
 
 _ROW_GROUP_ROWS = 8_192
 """DuckDB's default is 122,880. Reading one row decodes the string dictionaries of its group: 2.0 ms for a symbol's card become 0.8,
@@ -146,7 +147,7 @@ def merge_facts(
     for stage in STAGES:
         stages.run(stage)
         if stage.stem == _MEANINGS:
-            stages.prepare(frozenset({_FLOWS}))
+            stages.prepare(frozenset({_FLOWS, _OPERATIONS}))
             stages.rows |= follow(connection, keeper, may_flow=stages.rows.get(_FLOWS, 1) > 0)
         if stage.stem == until:
             break

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from indexer.model import Handed, SymbolFlag, Via
@@ -12,6 +12,8 @@ from indexer.store.flow.values.solver import Solver
 from indexer.store.flow.values.value import Sort
 
 _PARAMETER = int(SymbolFlag.PARAMETER)  # plain numbers: & of an IntFlag costs a microsecond
+
+RESULT, SIGN = "result", "sign"
 
 MOST_TARGETS = 16
 """What may be more than so many is told as a gap."""
@@ -51,6 +53,8 @@ class Found(NamedTuple):
             the program; and `holder.name` as the text has it, the holder empty where it has no name.
         bases: place of what a class extends, with the class as what is around; a class that it may be, or None for one more that nobody
             knows; and for that its name, as far as it has one.
+        types: row and symbol of what an operation is put to (`Program.operands`); "" for itself, RESULT for what a call of it gives, SIGN
+            for what another operation gives; a class whose object may be there; and whether that is only possible.
     """
 
     calls: list[tuple[Place, int, Via, bool]]
@@ -58,10 +62,11 @@ class Found(NamedTuple):
     gaps: list[tuple[Place, str]]
     bases: list[tuple[Place, int | None, str]]
     properties: list[tuple[Place, int, str]]
+    types: list[tuple[int, int, str, int, bool]]
 
 
 def found_by(solvers: Sequence[Solver]) -> Found:
-    made = Found([], [], [], [], [])
+    made = Found([], [], [], [], [], [])
     for solver in solvers:
         _add(made, solver)
     program = solvers[0].program
@@ -103,10 +108,35 @@ def _add(made: Found, solver: Solver) -> None:
         if len(meant) <= MOST_SURE:
             made.meanings.extend((_place(program, row), sym_id) for sym_id in sorted(meant))
     _add_properties(made, solver)
+    made.types.extend(_types(solver))
     for owner, row, name in solver.bases:
         _add_bases(made, solver, Place(row, owner, 1), name)
     if solver.graph.is_cut:
         made.gaps.append((_place(program, 0), "steps"))
+
+
+def _types(solver: Solver) -> Iterator[tuple[int, int, str, int, bool]]:
+    """Classes whose objects operations are put to."""
+    program, graph, values = solver.program, solver.graph, solver.values
+    for row, symbol, is_result in program.operands:
+        nodes = [solver.symbol(symbol)] if row < 0 else _nodes_of(solver, row, is_result=is_result)
+        if any(node in graph.full for node in nodes):
+            continue
+        known = {first for node in nodes for sort, first, _ in map(values.__getitem__, graph.values(node)) if sort == Sort.OBJECT}
+        owners = sorted(owner for owner in known if owner < program.symbols and not program.is_outside(owner))
+        if len(owners) <= MOST_TARGETS:
+            what = SIGN if row >= 0 and program.kind[row] == Kind.COMBINE else RESULT if is_result else ""
+            yield from ((row, symbol, what, owner, len(owners) > MOST_SURE) for owner in owners)
+
+
+def _nodes_of(solver: Solver, row: int, *, is_result: bool) -> list[int]:
+    """The nodes of what a row of a name gives, or a call of it: of a name often that of the variable, or of what bound it last."""
+    program = solver.program
+    if is_result and program.kind[row] != Kind.COMBINE:
+        return [program.parent[row]] if program.part[row] == Handed.CALLEE and program.parent[row] >= 0 else []
+    if program.of[row] >= 0:
+        return [program.of[row]]
+    return [row, *(solver.symbol(meant) for meant in program.means.get(row, ()) if program.holds(meant))]
 
 
 def _add_properties(made: Found, solver: Solver) -> None:

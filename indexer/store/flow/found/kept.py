@@ -14,7 +14,7 @@ from indexer.store.flow.found.edges import Found
 
 SCHEMA = pa.schema(
     {
-        "what": pa.string(),  # call, meaning, gap, base or property
+        "what": pa.string(),  # call, meaning, gap, base, property or type
         "row": pa.int32(),
         "around": pa.int32(),
         "width": pa.int32(),
@@ -67,5 +67,9 @@ def table_of(found: Found) -> pa.Table:
     gaps = [("gap", *place, None, 0, False, reason) for place, reason in found.gaps]
     bases = [("base", *place, symbol, 0, False, name) for place, symbol, name in found.bases]
     properties = [("property", *place, symbol, 0, False, names) for place, symbol, names in found.properties]
-    rows = [*calls, *meanings, *gaps, *bases, *properties]
+    types = [
+        ("type", max(row, 0), symbol if row < 0 else None, 1, owner, 0, is_possible, what)
+        for row, symbol, what, owner, is_possible in found.types
+    ]
+    rows = [*calls, *meanings, *gaps, *bases, *properties, *types]
     return pa.table([pa.array([row[at] for row in rows], field.type) for at, field in enumerate(SCHEMA)], schema=SCHEMA)

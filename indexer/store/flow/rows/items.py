@@ -8,9 +8,30 @@ from indexer.store.flow.rows.functions import Functions
 from indexer.store.flow.text.kinds import Kind
 from indexer.store.flow.values.value import Sort
 
-_OPERATORS = {"|": "__or__", "&": "__and__", "/": "__truediv__"}
+_OPERATORS = {
+    "|": "__or__",
+    "&": "__and__",
+    "/": "__truediv__",
+    "-": "__sub__",
+    "*": "__mul__",
+    "@": "__matmul__",
+    "**": "__pow__",
+    "//": "__floordiv__",
+    "^": "__xor__",
+    "<<": "__lshift__",
+    ">>": "__rshift__",
+    "==": "__eq__",
+    "!=": "__ne__",
+    "<": "__lt__",
+    "<=": "__le__",
+    ">": "__gt__",
+    ">=": "__ge__",
+}
 """What objects have for the signs of rows COMBINE; where it is called is told by `indexer.store.merge`. What `+` gives costs a twelfth of
 the steps on Django's package, and finds nothing there."""
+
+_OF_OBJECTS = _OPERATORS.keys() - {"|", "&", "/"}
+"""Signs that give no container of those that they are put to."""
 
 
 class Items(Functions):
@@ -57,12 +78,13 @@ class Items(Functions):
 
         def combine(value: int) -> None:
             sort, first, _ = solver.values[value]
-            if sort == Sort.CONTAINER:
+            if sort == Sort.CONTAINER and sign not in _OF_OBJECTS:
                 solver.graph.put(row, value)
             if sort == Sort.OBJECT and name and solver.program.member(first, name) >= 0:
                 solver.graph.copy(operations.run(solver, -1, value, name, operands[1:]), row)
 
-        operands, name = self._nodes(row, 0), _OPERATORS.get(self._program.key[row], "")
+        sign = self._program.key[row]
+        operands, name = self._nodes(row, 0), _OPERATORS.get(sign, "")
         for operand in operands:
             solver.graph.watch(operand, combine)
 

@@ -68,6 +68,30 @@ _BASES = """
     SELECT a.number AS sub, b.number AS super
     FROM type_edge e JOIN flow_symbol a ON a.sym_id = e.sub_id JOIN flow_symbol b ON b.sym_id = e.super_id ORDER BY ALL
 """
+_OF_OPERANDS = (Flow.NAME, Flow.ATTRIBUTE, Flow.GLOBAL, Flow.ITEM, Flow.COMBINE)
+_OPERANDS = f"""
+    WITH wanted AS (  -- operations that a class here has a member for, on what a name, or the result of what is named, is; or of a sign
+        SELECT DISTINCT x.doc_id, x.at_line AS line, x.at_col AS col, NOT is_basis(x.basis, 'value') AS is_result,
+               is_basis(x.basis, 'unknown') AS is_sign
+        FROM facts_nameless_calls x JOIN document d USING (doc_id)
+        WHERE is_basis(x.basis, 'value', 'result', 'unknown') AND x.own < 0
+          AND (d.language, x.operation) IN (
+              SELECT w.language, w.operation FROM operation_member w JOIN symbol m USING (name)
+              WHERE m.container_id IS NOT NULL AND NOT has_flag(m.flags, 'external', 'parameter')
+          )
+    ), numbered AS (
+        SELECT doc_id, line, col, kind, row_number() OVER (ORDER BY doc_id, ordinal)::INTEGER - 1 AS row FROM facts_flows
+    ), placed AS (
+        SELECT w.* EXCLUDE (is_sign), CASE WHEN NOT w.is_sign OR n.kind = {int(Flow.COMBINE)} THEN n.row END AS row FROM wanted w
+        LEFT JOIN (SELECT * FROM numbered WHERE kind IN ({", ".join(str(int(kind)) for kind in _OF_OPERANDS)})) n USING (doc_id, line, col)
+    )
+    SELECT DISTINCT coalesce(p.row, -1)::INTEGER AS row, coalesce(s.number, -1)::INTEGER AS symbol, p.is_result
+    FROM placed p
+    LEFT JOIN final_occ o ON p.row IS NULL AND NOT p.is_result AND o.doc_id = p.doc_id AND o.line = p.line AND o.col = p.col
+    LEFT JOIN flow_symbol s ON s.sym_id = o.sym_id AND is_value(s.kind)
+    WHERE p.row IS NOT NULL OR s.number IS NOT NULL
+    ORDER BY ALL
+"""
 _IDENTITIES = frozenset({"line", "col", "sym_id"})
 """Columns on which no result depends."""
 
@@ -81,6 +105,8 @@ class Inputs:
         meanings: of rows, by file and place in it; `symbol`, `around`: numbers of symbols, -1 for none. `width`: of the identifier.
         symbols: by their number; `container`: -1 for none; `outside`: dotted name of a function or type outside of the workspace.
         modules: by file the symbol of its module, whether it is a test, and its path. bases: class and base.
+        operands: what an operator, or something else that runs a member without naming it, is put to: the row of a name, or where that has
+            none the symbol, else -1; `is_result`: it is what the call of it gives.
     """
 
     rows: pa.Table
@@ -88,11 +114,12 @@ class Inputs:
     symbols: pa.Table
     modules: pa.Table
     bases: pa.Table
+    operands: pa.Table
 
     def digest(self, recipe: str) -> str:
         """Of all that a result depends on; `recipe`: of the code."""
         made = hashlib.blake2b(recipe.encode(), digest_size=16)
-        for table in (self.rows, self.meanings, self.symbols, self.modules, self.bases):
+        for table in (self.rows, self.meanings, self.symbols, self.modules, self.bases, self.operands):
             kept = table.select([name for name in table.column_names if name not in _IDENTITIES]).combine_chunks()
             sink = pa.BufferOutputStream()
             with pa.ipc.new_stream(sink, kept.schema) as writer:
@@ -108,7 +135,7 @@ def read_inputs(connection: duckdb.DuckDBPyConnection) -> Inputs | None:
         return None
     execute(connection, _FOUND_THERE)
     execute(connection, _NUMBERED)
-    meanings, symbols, modules, bases = (
-        connection.sql(expand(query)).to_arrow_table() for query in (_MEANINGS, _SYMBOLS, _MODULES, _BASES)
+    meanings, symbols, modules, bases, operands = (
+        connection.sql(expand(query)).to_arrow_table() for query in (_MEANINGS, _SYMBOLS, _MODULES, _BASES, _OPERANDS)
     )
-    return Inputs(rows, meanings, symbols, modules, bases)
+    return Inputs(rows, meanings, symbols, modules, bases, operands)

@@ -51,6 +51,7 @@ class Program:
         metaclasses: by class the metaclass that its own text names.
         tests: files of tests, and those in a folder for such that only tests name something of.
         modules: by file its symbol.
+        operands: row and symbol of what an operation is put to, -1 for none, and whether it is what a call of that gives.
         users: by file others that name something of it; only where there are tests. paths: of all files.
     """
 
@@ -77,6 +78,7 @@ class Program:
     told_bases: Mapping[int, Sequence[int]]
     symbols: int
     tests: set[int] = field(default_factory=set[int])
+    operands: Sequence[tuple[int, int, bool]] = ()
     users: dict[int, set[int]] = field(default_factory=dict[int, "set[int]"])
     paths: dict[int, str] = field(default_factory=dict[int, str])
     rows: dict[int, list[int]] = field(default_factory=dict[int, "list[int]"])
@@ -228,6 +230,7 @@ def load(inputs: Inputs) -> Program:
         symbols=len(kinds),
         outside={number: name for number, name in enumerate(outside) if name},
     )  # fmt: skip
+    made.operands = list(zip(*(inputs.operands.column(name).to_pylist() for name in ("row", "symbol", "is_result")), strict=True))
     made.modules.update(zip(*(inputs.modules.column(name).to_pylist() for name in ("doc_id", "number")), strict=True))
     made.paths.update(zip(*(inputs.modules.column(name).to_pylist() for name in ("doc_id", "path")), strict=True))
     made.tests.update(inputs.modules.filter(inputs.modules.column("is_test")).column("doc_id").to_pylist())

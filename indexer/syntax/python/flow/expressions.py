@@ -56,6 +56,12 @@ _HOLDING = (b"partial", b"partialmethod")
 """How functions are called that hold arguments back: also what has no row of its own is one of them."""
 
 _COMBINING = frozenset(("+", "|", "&", "/"))
+_OF_OBJECTS = frozenset(("-", "*", "@", "**", "//", "^", "<<", ">>"))
+_COMPARING = frozenset(("==", "!=", "<", "<=", ">", ">="))
+"""Signs that give something only of objects that have a member for them."""
+
+_OF_KEY = frozenset((Flow.COLLECTION, Flow.MAPPING))
+"""Rows whose parts have keys of their own, which are those of the items."""
 
 _NAMING = (b"namedtuple", b"import_module")
 """How functions are called that are given several names in one text."""
@@ -406,11 +412,20 @@ class Expressions(Conditions):
         sign = node.child_by_field_name("operator")
         operator = "" if sign is None else sign.type
         row = -1
-        if parent >= 0 and operator in _COMBINING:
-            is_item = self._rows.kind[parent] in (Flow.COLLECTION, Flow.MAPPING)  # the key is that of the item
-            row = self._row(Flow.COMBINE, parent, part, None, key or ("" if is_item else operator))
+        is_item = parent >= 0 and self._rows.kind[parent] in _OF_KEY
+        if parent >= 0 and (operator in _COMBINING or (operator in _OF_OBJECTS and not is_item)):
+            row = self._row(Flow.COMBINE, parent, part, sign, key or ("" if is_item else operator))
         for name in ("left", "right"):
             self._value(node.child_by_field_name(name), row, 0)
+
+    def comparison(self, node: Any, parent: int, part: int, key: str) -> None:
+        """`query.name == "x"` may give whatever its class says."""
+        row = -1
+        signs = [child for child in node.children if not child.is_named]
+        if parent >= 0 and not key and len(signs) == 1 and signs[0].type in _COMPARING and self._rows.kind[parent] not in _OF_KEY:
+            row = self._row(Flow.COMBINE, parent, part, signs[0], signs[0].type)
+        for child in node.named_children:
+            self._value(child, row, 0)
 
 
 _EXPRESSIONS: dict[int, Any] = {
@@ -428,4 +443,5 @@ _EXPRESSIONS: dict[int, Any] = {
     K_YIELD: Expressions.yield_,
     K_STRING: Expressions.string,
     K_BINARY: Expressions.binary,
+    kind_id("comparison_operator"): Expressions.comparison,
 }
