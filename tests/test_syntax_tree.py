@@ -817,3 +817,24 @@ def test_a_macro_of_rust_that_is_named_as_a_type_is_one() -> None:
     assert found.error_lines == []
     assert [symbol.name for symbol in found.symbols[1:]] == ["f", "s", "t", "i"]
     assert (1, 4, "str") in set(zip(found.tokens.line, found.tokens.col, found.tokens.name, strict=True))
+
+
+def test_reserved_words_name_attributes_and_elements_of_jsx() -> None:
+    """`<div class="a">` of Preact and Solid was an error in JavaScript, and a whole file of it was read as one; TypeScript's grammar has it."""
+    text = """
+export const App = ({ items, isOpen }) => (
+  <div class="app" for={items} data-x="class = 'a'">
+    <items.default class={isOpen ? "a" : "b"} class:list={items} on:delete={run} use:with={run} />
+    <track kind="captions" default />
+    <var title="in">{isOpen && <switch in={run} />}</var>
+    <this.Part new={make()} default={<b class="x">y</b>}></this.Part>
+  </div>
+);
+function other() { return run(isLess < this.size); }
+"""
+    script, typed = parse("javascript", "a.jsx", text.encode(), "a"), parse("typescript", "a.tsx", text.encode(), "a")
+    assert script.error_lines == typed.error_lines == []
+    assert [symbol.name for symbol in script.symbols] == ["a", "App", "items", "isOpen", "other"]
+    rows = [list(zip(read.tokens.line, read.tokens.col, read.tokens.name, read.tokens.roles, strict=True)) for read in (script, typed)]
+    assert rows[0] == rows[1]
+    assert (9, 44, "size") in {row[:3] for row in rows[0]}

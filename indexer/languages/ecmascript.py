@@ -27,7 +27,7 @@ _JAVASCRIPT = replace(
     source=("tree_sitter_javascript", "language"),
     definitions=("ecmascript.definitions", "javascript.definitions"),
     uses=("ecmascript.uses", "javascript.uses", "jsx.uses", "ecmascript.operations", "javascript.operations"),
-    repair="",
+    repair="repair_javascript",
 )
 
 _SYMBOLS = (

@@ -3,7 +3,8 @@
 tree-sitter-typescript 0.23 knows no variance (`interface Box<in out T>`), takes a call signature on a line of its own,
 `<A>(a: A): B`, for type arguments of the line above it, and ends a template type at an escaped quote. Only the parser sees the
 repaired text. tree-sitter-rust 0.24 knows no `const trait`, which Rust's own library is written with, and no macro that is named as a
-type (`str![["…"]]` of snapshots). tree-sitter-bash 0.25 looks characters up in a table of 256 (`isalpha`), beyond its end for any other:
+type (`str![["…"]]` of snapshots). tree-sitter-javascript 0.25 takes no reserved word for the name of an attribute or an element of JSX
+(`<div class="a">`, as Preact and Solid write it). tree-sitter-bash 0.25 looks characters up in a table of 256 (`isalpha`), beyond its end for any other:
 an emoji in the wrong place ends the process.
 """
 
@@ -17,6 +18,19 @@ _VARIANCE = re.compile(
 _SIGNATURE_LINE = re.compile(rb"\n[ \t]*([ \t])(?=<[A-Za-z_$\s]|in\??:)")
 _CONST_TRAIT = re.compile(rb"\bconst (?=(?:unsafe )?(?:trait|impl)\b)|(?<=\bimpl )const (?=[A-Z])|\[const\] ")
 _STR_MACRO = re.compile(rb"\bstr(?=![ ]?[\[({])")
+_RESERVED = (
+    rb"(?:break|case|catch|class|const|continue|debugger|default|delete|do|else|export|extends|false|finally|for|function|if|import|in"
+    rb"|instanceof|new|null|return|super|switch|this|throw|true|try|typeof|var|void|while|with)"
+)
+_OPERANDS = rb"(?!(?:false|null|super|this|true)\b)"
+_IN_JSX = re.compile(
+    rb"(?<=[\s\"'}])" + _RESERVED + rb"(?=\s*=\s*[\"'{<]|:[A-Za-z][\w-]*=[\"'{])"  # an attribute with a value, its namespace
+    rb"|(?<=[\s\"'}])" + _OPERANDS + _RESERVED + rb"(?=\s*/?>)"  # one without, the last of its element
+    rb"|(?<=[\w]:)" + _RESERVED + rb"(?==[\"'{])"
+    rb"|(?<=</)" + _RESERVED + rb"(?=[\s>.])"
+    rb"|(?<=[(>{}=?:&|,;\[\s]<)" + _RESERVED + rb"(?=[\s/>.])"
+    rb"|(?<=[\w]\.)" + _RESERVED + rb"(?=\s+[A-Za-z][\w:-]*=[\"'{]|\s*/?>)"
+)
 _LETTER = re.compile(rb"[a-z]")
 _ENDS_A_TYPE = re.compile(rb"[\w$>)\]}\"'`]")
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -42,6 +56,11 @@ def repair_typescript(source: bytes) -> bytes:
     for place in places:
         changed[place] = ord(";")
     return bytes(changed)
+
+
+def repair_javascript(source: bytes) -> bytes:
+    """The text with other names for what reserved words name in JSX, of the same length."""
+    return _IN_JSX.sub(lambda match: match[0][:-1] + b"_", source)
 
 
 def rewrite_rust(source: bytes) -> bytes:
