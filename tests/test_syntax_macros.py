@@ -101,6 +101,27 @@ CPP: dict[str, tuple[str, list[str]]] = {
 """A text, and the names of all that it declares beside variables of functions; it has no error."""
 
 C: dict[str, tuple[str, list[str]]] = {
+    "a macro around the head of a function": (
+        "API(int first(struct s *a));\nAPI(void second(void));\nAPI(int first(struct s *a)) {\n  return g(a);\n}\n"
+        "UNUSED(static const char *third(int n)) { return h(n); }\nCHECK(sizeof(int) == 4);\nint own(void) { return MAX(f(1), g(2)); }",
+        ["first", "own", "second", "third"],
+    ),
+    "a comment within a macro of several lines": (
+        '#ifndef A\n#define EACH(a) \\\n  do { \\\n    f(a); \\\n    /* why, and\n       how */ \\\n    g(a, "/*"); \\\n  } while (0)\n'
+        "TEST(suite) {\n  EACH(1);\n}\n#endif\n#define MAKE(name) \\\n  /* both */ \\\n  int name##_a(void) { return 1; }\n"
+        "int own(void) { return 1; }",
+        ["EACH", "MAKE", "own", "suite"],
+    ),
+    "fields in a macro, behind a comment": (
+        "#define FIELDS \\\n  /* open */ \\\n  void *data; \\\n  /* rest */ \\\n  int count; \\\n  OTHERS \\\n\n"
+        "struct holds {\n  FIELDS\n};\nint own(void);",
+        ["FIELDS", "count", "holds", "own"],
+    ),
+    "constants that a macro makes of a list": (
+        "typedef enum {\n#define XX(a, b) K_##a = b,\n  LIST(XX)\n#undef XX\n  LAST = 9\n} kinds;\n"
+        "enum more {\n  NONE,\n#define XX(a, b) L_##a,\n  LIST(XX)\n#undef XX\n  OWN,\n  TAIL\n};",
+        ["kinds", "kinds.LAST", "more", "more.NONE", "more.OWN", "more.TAIL"],
+    ),
     "old parameters": ("int f(a, b)\n  int a;\n  char *b;\n{\n  return g(a);\n}\nint h(void) { return 1; }", ["f", "h"]),
     "a convention": (
         "extern int ZEXPORT f(void *a);\nlocal int g(void) { return 1; }\nconst char * ZEXPORT h(z_streamp FAR * s);",

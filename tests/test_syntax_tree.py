@@ -820,7 +820,7 @@ def test_a_macro_of_rust_that_is_named_as_a_type_is_one() -> None:
 
 
 def test_reserved_words_name_attributes_and_elements_of_jsx() -> None:
-    """`<div class="a">` of Preact and Solid was an error in JavaScript, and a whole file of it was read as one; TypeScript's grammar has it."""
+    """`<div class="a">` of Preact and Solid was an error in JavaScript, of which whole files were made; TypeScript's grammar has it."""
     text = """
 export const App = ({ items, isOpen }) => (
   <div class="app" for={items} data-x="class = 'a'">

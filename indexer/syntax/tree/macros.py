@@ -22,6 +22,7 @@ from indexer.syntax.c_tokens import (
     ACCESS,
     ATTRIBUTES,
     CLASSES,
+    CLOSES,
     CONVENTIONS,
     END,
     LINE,
@@ -60,8 +61,18 @@ _ACCESS_MACROS = words("signals Q_SIGNALS")
 
 _WITHIN = re.compile(rb"/\*[^\n*]{0,200}\*/(?=[ \t]*[^\s/])")
 
+_DEFINES = re.compile(rb"[ \t]*#[ \t]*define\b")
+_MACRO_OF_LIST = re.compile(rb"[ \t]*#[ \t]*(?:define|undef)\b")
+"""Within an enum: what a list of constants is made with (`#define X(a) a,` above `LIST(X)`)."""
+_WITH_PARAMETERS = re.compile(rb"[ \t]*#[ \t]*define[ \t]+\w+\(")
+_IN_MACRO = re.compile(rb"""(?P<text>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.){1,8}')|(?P<comment>/\*.*?\*/)|(?P<mark>[()\[\]{}])""", re.DOTALL)
+_LAST_OF_FIELDS = re.compile(rb"[;}][ \t]*\\\r?\n(?:[ \t]*\\\r?\n)*[ \t]*([A-Za-z_]\w*)[\s\\]*\Z")
+_EMPTY_LINE = re.compile(rb"\n\r?\n")
+_LINE_OF_COMMENT = re.compile(rb"[^\r\n](\r?\n)")
+
 _MOST_BYTES = 4_000_000
 _MOST_LINE_BYTES = 2_000
+_MOST_MACRO_BYTES = 100_000
 
 
 def prepare(source: bytes, *, is_cpp: bool) -> Prepared:
@@ -71,8 +82,17 @@ def prepare(source: bytes, *, is_cpp: bool) -> Prepared:
     return _Preparation(source, is_cpp=is_cpp).made()
 
 
+def _blank_comment(comment: bytes) -> bytes:
+    """Nothing in its place, and where it goes on in the next line, what says so of a macro."""
+    return re.sub(rb"[^\r\n\\]", b" ", _LINE_OF_COMMENT.sub(rb"\\\1", comment))
+
+
 class _Preparation(Declarations):
-    """The walk through one text, from statement to statement."""
+    """The walk through one text, from statement to statement. `beside`: words that no token is, which the parser does not see."""
+
+    def __init__(self, source: bytes, *, is_cpp: bool) -> None:
+        super().__init__(source, is_cpp=is_cpp)
+        self.beside: list[Span] = []
 
     def made(self) -> Prepared:
         self._linkage()
@@ -80,7 +100,7 @@ class _Preparation(Declarations):
         if not self.blank and not self.instead:
             return Prepared(self.source, [])
         text = bytearray(self.source)
-        words: list[Span] = []
+        words: list[Span] = self.beside
         for number in sorted(self.blank):
             start, end = self.starts[number], self.ends[number]
             text[start:end] = re.sub(rb"[^\r\n]", b" ", self.source[start:end])
@@ -91,7 +111,7 @@ class _Preparation(Declarations):
                 words += [(start + one.start(), start + one.end()) for one in names]
         for start, other in self.instead:
             text[start : start + len(other)] = other
-        return Prepared(bytes(text), words)
+        return Prepared(bytes(text), sorted(words))
 
     def _linkage(self) -> None:
         """`extern "C" {` and its brace, each in an `#ifdef` of its own: whatever is between is the same without them."""
@@ -118,7 +138,7 @@ class _Preparation(Declarations):
         for number in range(self.count):
             kind, text = kinds[number], texts[number]
             if kind == LINE:
-                self._comments(number)
+                self._line(number, scopes[-1][1])
                 continue
             if number in self.blank:
                 begins = begins or number in fresh
@@ -134,7 +154,7 @@ class _Preparation(Declarations):
                     self.new(number)
                 elif text == b"if" and self.names_at(number + 1) and texts[number + 2] == b"(":  # `if MAYBE_CONSTEXPR (…)`
                     self.take(number + 1, number + 1)
-                elif scopes[-1][1].kind == "enum" and texts[number - 1] in (b"{", b",") and texts[number + 1] == b"(":
+                elif scopes[-1][1].kind == "enum" and self._begins_constant(number) and texts[number + 1] == b"(":
                     closed = self.behind(number + 1) - 1  # `enum { KEYS(a), b }`
                     self.take(number, closed + (texts[closed + 1] == b","))
                 elif scopes[-1][1].kind == "enum" and texts[number - 1] in (b"{", b",") and self.names_at(number + 1):
@@ -179,14 +199,61 @@ class _Preparation(Declarations):
             else:
                 begins = False
 
-    def _comments(self, number: int) -> None:
-        """Those within what a macro of one line stands for: the grammar ends it there, and what follows is an error.
+    def _line(self, number: int, scope: BraceScope) -> None:
+        if scope.kind == "enum" and _MACRO_OF_LIST.match(self.texts[number]):
+            self.instead.append((self.starts[number], re.sub(rb"[^\r\n]", b" ", self.texts[number])))
+        else:
+            self._comments(number)
 
-        Of several lines it takes what follows for code, which is what fields and functions of a macro are found by.
+    def _begins_constant(self, number: int) -> bool:
+        return self.texts[number - 1] in (b"{", b",") or self.kinds[number - 1] == LINE
+
+    def _comments(self, number: int) -> None:
+        """Those within what a macro stands for: the grammar ends it there, and what follows is an error.
+
+        Of several lines it takes what follows for code, which is what fields of a macro without parameters are found by. Within brackets
+        that the macro opened, and where parameters are put in, that is no code, and it ends a function that stands around it.
         """
-        line = self.texts[number][:_MOST_LINE_BYTES]
-        for match in _WITHIN.finditer(line) if b"\n" not in line else ():
-            self.instead.append((self.starts[number] + match.start(), b" " * len(match[0])))
+        line = self.texts[number]
+        if b"\n" not in line:
+            for match in _WITHIN.finditer(line[:_MOST_LINE_BYTES]):
+                self.instead.append((self.starts[number] + match.start(), b" " * len(match[0])))
+            return
+        if b"/*" not in line or len(line) > _MOST_MACRO_BYTES or not _DEFINES.match(line):
+            return
+        is_code = not _WITH_PARAMETERS.match(line)
+        depth, end = 0, len(line.rstrip(b" \t\r\n\\"))
+        for match in _IN_MACRO.finditer(line):
+            if match.lastgroup == "mark":
+                depth += 1 if match[0] in CLOSES else -1
+            elif match.lastgroup == "text" or match.lastgroup == "text":
+                if b"/*" in match[0]:
+                    self.instead.append((self.starts[number] + match.start(), match[0].replace(b"/*", b"/ ")))
+            elif match.lastgroup == "comment" and match.end() < end and not (is_code and depth <= 0) and not _EMPTY_LINE.search(match[0]):
+                self.instead.append((self.starts[number] + match.start(), _blank_comment(match[0])))
+        if is_code and b"*/" in line and (last := _LAST_OF_FIELDS.search(line)):  # else the type of what stands below the macro
+            start, stop = (self.starts[number] + place for place in last.span(1))
+            self.instead.append((start, b" " * (stop - start)))
+            self.beside.append((start, stop))
+
+    def _wrapped(self, number: int, scope: BraceScope) -> bool:
+        """`API(int f(void)) {`, a macro around all of a function's head: the brackets are taken with its name."""
+        if scope.kind not in ("space", "class") or not self.names_at(number) or self.texts[number + 1] != b"(":
+            return False
+        closed = self.partner.get(number + 1, -1)
+        last = self.partner.get(closed - 1, -1) if self.texts[closed - 1] == b")" else -1  # where the parameters begin
+        is_head = (
+            last > number + 3
+            and self.kinds[number + 2] == WORD
+            and self.names_at(last - 1)
+            and (self.kinds[last - 2] == WORD or self.texts[last - 2] in (b"*", b"&"))
+            and len(self.commas(number + 1, closed)) == 1
+        )
+        if is_head and (self.texts[closed + 1] == b"{" or (self.texts[closed + 1] == b";" and not self.is_name(self.texts[number + 2]))):
+            self.take(number, number + 1)
+            self.take(closed, closed)
+            return True
+        return False
 
     def _scope(self, number: int, around: BraceScope) -> BraceScope:
         place = number - 1
@@ -201,6 +268,8 @@ class _Preparation(Declarations):
 
     def _statement(self, first: int, scope: BraceScope) -> None:
         """Reads from where a statement begins to where it is known what it declares."""
+        if self._wrapped(first, scope):
+            return
         head = Head(first, scope)
         at, last = first, first + MOST_TOKENS
         while 0 <= at < last:

@@ -4,8 +4,8 @@ tree-sitter-typescript 0.23 knows no variance (`interface Box<in out T>`), takes
 `<A>(a: A): B`, for type arguments of the line above it, and ends a template type at an escaped quote. Only the parser sees the
 repaired text. tree-sitter-rust 0.24 knows no `const trait`, which Rust's own library is written with, and no macro that is named as a
 type (`str![["…"]]` of snapshots). tree-sitter-javascript 0.25 takes no reserved word for the name of an attribute or an element of JSX
-(`<div class="a">`, as Preact and Solid write it). tree-sitter-bash 0.25 looks characters up in a table of 256 (`isalpha`), beyond its end for any other:
-an emoji in the wrong place ends the process.
+(`<div class="a">`, as Preact and Solid write it). tree-sitter-bash 0.25 looks characters up in a table of 256 (`isalpha`), beyond its
+end for any other: an emoji in the wrong place ends the process.
 """
 
 from __future__ import annotations
