@@ -113,9 +113,9 @@ C: dict[str, tuple[str, list[str]]] = {
         ["EACH", "MAKE", "own", "suite"],
     ),
     "fields in a macro, behind a comment": (
-        "#define FIELDS \\\n  /* open */ \\\n  void *data; \\\n  /* rest */ \\\n  int count; \\\n  OTHERS \\\n\n"
-        "struct holds {\n  FIELDS\n};\nint own(void);",
-        ["FIELDS", "count", "holds", "own"],
+        "#define FIELDS \\\n  /* open */ \\\n  void *data; \\\n  /* rest */ \\\n  int count; \\\n  union { \\\n    /* one */ \\\n"
+        "    int size; \\\n  } u; \\\n  OTHERS \\\n\nstruct holds {\n  FIELDS\n};\nint own(void);",
+        ["FIELDS", "count", "holds", "own", "u", "u.size"],
     ),
     "constants that a macro makes of a list": (
         "typedef enum {\n#define XX(a, b) K_##a = b,\n  LIST(XX)\n#undef XX\n  LAST = 9\n} kinds;\n"

@@ -67,6 +67,7 @@ _MACRO_OF_LIST = re.compile(rb"[ \t]*#[ \t]*(?:define|undef)\b")
 _WITH_PARAMETERS = re.compile(rb"[ \t]*#[ \t]*define[ \t]+\w+\(")
 _IN_MACRO = re.compile(rb"""(?P<text>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.){1,8}')|(?P<comment>/\*.*?\*/)|(?P<mark>[()\[\]{}])""", re.DOTALL)
 _LAST_OF_FIELDS = re.compile(rb"[;}][ \t]*\\\r?\n(?:[ \t]*\\\r?\n)*[ \t]*([A-Za-z_]\w*)[\s\\]*\Z")
+_OPENS_FIELDS = re.compile(rb"\b(?:struct|union)(?:\s+\w+)?[\s\\]*\{\Z")
 _EMPTY_LINE = re.compile(rb"\n\r?\n")
 _LINE_OF_COMMENT = re.compile(rb"[^\r\n](\r?\n)")
 
@@ -212,7 +213,7 @@ class _Preparation(Declarations):
         """Those within what a macro stands for: the grammar ends it there, and what follows is an error.
 
         Of several lines it takes what follows for code, which is what fields of a macro without parameters are found by. Within brackets
-        that the macro opened, and where parameters are put in, that is no code, and it ends a function that stands around it.
+        that are not of fields, and where parameters are put in, that is no code, and it ends a function that stands around the macro.
         """
         line = self.texts[number]
         if b"\n" not in line:
@@ -222,14 +223,17 @@ class _Preparation(Declarations):
         if b"/*" not in line or len(line) > _MOST_MACRO_BYTES or not _DEFINES.match(line):
             return
         is_code = not _WITH_PARAMETERS.match(line)
-        depth, end = 0, len(line.rstrip(b" \t\r\n\\"))
+        opened, end = [is_code], len(line.rstrip(b" \t\r\n\\"))
         for match in _IN_MACRO.finditer(line):
             if match.lastgroup == "mark":
-                depth += 1 if match[0] in CLOSES else -1
+                if match[0] in CLOSES:
+                    opened.append(opened[-1] and _OPENS_FIELDS.search(line, max(0, match.start() - 100), match.end()) is not None)
+                elif len(opened) > 1:
+                    opened.pop()
             elif match.lastgroup == "text" or match.lastgroup == "text":
                 if b"/*" in match[0]:
                     self.instead.append((self.starts[number] + match.start(), match[0].replace(b"/*", b"/ ")))
-            elif match.lastgroup == "comment" and match.end() < end and not (is_code and depth <= 0) and not _EMPTY_LINE.search(match[0]):
+            elif match.lastgroup == "comment" and match.end() < end and not opened[-1] and not _EMPTY_LINE.search(match[0]):
                 self.instead.append((self.starts[number] + match.start(), _blank_comment(match[0])))
         if is_code and b"*/" in line and (last := _LAST_OF_FIELDS.search(line)):  # else the type of what stands below the macro
             start, stop = (self.starts[number] + place for place in last.span(1))
