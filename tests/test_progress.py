@@ -159,6 +159,10 @@ RUNS = {
         Server(name="clangd", load_s=30.0, bytes_per_s=12_000, files=250, is_lane=True),
     ],
     "a server that is replaced again and again": [Server(name="gopls", load_s=8.0, bytes_per_s=100_000, files=800, replaced_every=10)],
+    "builds of one project, each of which a server loads for itself": [
+        Server(name="gopls", load_s=45.0, bytes_per_s=30_000, files=330),
+        *(Server(name="gopls", load_s=14.0, bytes_per_s=30_000, files=4) for _ in range(6)),
+    ],
     "files of very unequal cost": [Server(name="ts7", load_s=3.0, bytes_per_s=100_000, files=1_000, spread=1.2)],
 }
 

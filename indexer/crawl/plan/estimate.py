@@ -41,6 +41,10 @@ second takes about as long as the first. Files are counted there, not bytes: one
 _LOADED_SHARE = 0.02
 """Of the files that such a server counts while it loads: from here on its pace is believed."""
 
+_LATER_START_SHARE = 1 / 3
+"""Of the time that a server took until its first document was finished: what the same server takes for another build of the project, of
+which nothing is known yet. It finds a part of what the first one worked out."""
+
 _COUNTED = re.compile(r"(\d+)/(\d+)")
 
 _SPEEDS = (0.05, 4.0)
@@ -75,6 +79,7 @@ class Estimate:
         self._all_documents = {setup: sum(piece.documents for piece in pieces.values() if piece.setup == setup) for setup in setups}
         self._load_s: dict[int, float] = {}  # of servers that read twice: what loading takes, and what of that is left
         self._load_left_s: dict[int, float] = {}
+        self._start_s: dict[int, float] = {}  # by setup, what went by until its first document was finished, or so far
         self._tokens = 0
         self._active: dict[str, tuple[int, Progress]] = {}  # by key: bytes done of it, the last report
 
@@ -88,6 +93,8 @@ class Estimate:
             self._busy_s[piece.setup] += report.busy_s
             self._documents[piece.setup] += report.documents
             self._tokens += report.tokens
+            if not self._documents[piece.setup]:
+                self._start_s[piece.setup] = max(self._start_s.get(piece.setup, 0.0), report.idle_s)
             if self._servers.get(piece.setup) in _READS_TWICE and self._all_documents[piece.setup]:
                 self._look_at_load(piece.setup, report)
 
@@ -113,6 +120,7 @@ class Estimate:
         measured = {*timed, *self._load_s}
         if not measured:
             return None
+        starts_s = self._starts_s()
         busy_s = sum(self._busy_s[setup] for setup in timed)
         speed = sum(self._crawled[setup] / self._usual(setup) for setup in timed) / busy_s if busy_s else 1.0
         own = {setup: self._pace(setup) for setup in measured}
@@ -123,8 +131,8 @@ class Estimate:
             seconds = (piece.size_bytes - done) / own.get(piece.setup, self._usual(piece.setup) * speed)
             work[piece.setup] += seconds
             longest = max(longest, seconds) if key in self._active else longest
-        total = sum(work.values())
-        if sum(work[setup] for setup in measured) < _MEASURED_SHARE * total:
+        total = sum(work.values()) + starts_s
+        if sum(work[setup] for setup in measured) + starts_s < _MEASURED_SHARE * total:
             return None
         lanes = {piece.setup for piece in self._pieces.values() if piece.is_lane}
         crawl_s = max(total / self._workers, longest, *(work[setup] for setup in lanes), 0.0)
@@ -133,6 +141,20 @@ class Estimate:
         left_s = crawl_s + (_AFTER_S + _AFTER_S_PER_TOKEN * tokens) / min(fastest, max(slowest, speed))
         idle_s = max((report.idle_s for _, report in self._active.values()), default=0.0)
         return None if idle_s >= _PATIENCE_S and idle_s > left_s else left_s
+
+    def _starts_s(self) -> float:
+        """Seconds until a first document of each build is finished that is still to be begun, of servers that have done so for another."""
+        begun: dict[str, list[float]] = {}
+        for setup, seconds in self._start_s.items():
+            if self._documents[setup]:
+                begun.setdefault(self._servers.get(setup, ""), []).append(seconds)
+        total = 0.0
+        for setup in {piece.setup for piece in self._pieces.values()}:
+            known = begun.get(self._servers.get(setup, ""), [])
+            if known and not self._documents[setup]:
+                usual = sum(known[1:]) / len(known[1:]) if known[1:] else known[0] * _LATER_START_SHARE
+                total += max(0.0, usual - self._start_s.get(setup, 0.0))
+        return total
 
     def waits_for(self) -> str:
         """What keeps a crawl in which nothing was finished for some seconds; empty where something was."""
