@@ -504,10 +504,29 @@ TEST(Boxes, AreFilled) { fill(); }
 }
 
 
+WATCHERS = {
+    "watch.h": "struct loop { int n; };\nextern int watch_idle_init(struct loop *l);\nint watch_idle_stop(struct loop *l);\n",
+    "watch.c": """#include "watch.h"
+static int counted(struct loop *l) { return l->n; }
+#define WATCHER(name) \\
+  int watch_##name##_init(struct loop *l) { return counted(l); } \\
+  int watch_##name##_stop(struct loop *l) { return l->n - 1; }
+WATCHER(idle)
+#define COUNT(l) counted(l)
+#define LESS(l) ((l)->n - 1)
+int runs(struct loop *l) { return watch_idle_stop(l) + COUNT(l) + LESS(l); }
+""",
+    "user.c": """#include "watch.h"
+int watch_idle_init(struct loop *l);
+int start(void) { struct loop l; return watch_idle_init(&l); }
+""",
+}
+
+
 @pytest.fixture(scope="module")
 def phantoms(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
     requires("clangd")
-    root = write_tree(tmp_path_factory.mktemp("phantoms") / "work", {**PHANTOMS, **BOXES})
+    root = write_tree(tmp_path_factory.mktemp("phantoms") / "work", {**PHANTOMS, **BOXES, **WATCHERS})
     crawl(root, Config(jobs=1), Watcher())
     with open_index(root) as index:
         yield index
@@ -525,7 +544,7 @@ def test_a_call_in_a_prototype_is_made_by_a_symbol(phantoms: Index) -> None:
 @pytest.mark.slow
 def test_a_macro_in_front_of_a_macro_hides_no_call_of_it(phantoms: Index) -> None:
     """`begin_` above `check_eq(a, 2);` looks like a prototype, and clangd knows that `check_eq` is a macro."""
-    answer = api.find_callers(phantoms, "check_eq")
+    answer = api.find_callers(phantoms, "check_eq", direction="incoming")
     assert [edge.symbol.qualified_name for edge in answer.result] == ["a.one", "a.two"]
     assert answer.completeness.status == "complete"
 
@@ -536,3 +555,30 @@ def test_a_member_template_whose_body_is_in_another_file_is_one_symbol(phantoms:
     answer = api.find_callers(phantoms, "Box::put")
     assert sorted(edge.symbol.name for edge in answer.result) == ["fill", "operator<<"]
     assert phantoms.rows("SELECT count(*) FROM symbol WHERE container_id NOT IN (SELECT sym_id FROM symbol)") == [(0,)]
+
+
+@pytest.mark.slow
+def test_a_function_that_a_macro_writes_is_the_one_that_is_declared(phantoms: Index) -> None:
+    """clangd tells the macro where such a function is used: `watch_idle_init` was no symbol, and its calls were calls of `WATCHER`."""
+    for name, caller in (("watch_idle_init", "user.start"), ("watch_idle_stop", "watch.runs")):
+        answer = api.find_callers(phantoms, name, direction="incoming")
+        assert [edge.symbol.qualified_name for edge in answer.result] == [caller]
+        assert answer.completeness.status == "complete"
+    written = {edge.symbol.name for edge in api.find_callers(phantoms, "WATCHER", direction="incoming").result}
+    assert written == {"watch", "watch_idle_init", "watch_idle_stop"}
+
+
+@pytest.mark.slow
+def test_what_the_text_of_a_macro_runs_is_told_of_who_uses_it(phantoms: Index) -> None:
+    """`callees COUNT` was empty and complete."""
+    names = ("COUNT", "LESS", "WATCHER", "runs", "watch_idle_init")
+    told = {name: api.find_callers(phantoms, name, direction="outgoing") for name in names}
+    assert {name: answer.completeness.status for name, answer in told.items()} == {
+        "COUNT": "partial",
+        "LESS": "complete",
+        "WATCHER": "partial",
+        "runs": "complete",
+        "watch_idle_init": "partial",
+    }
+    assert {edge.symbol.name for edge in told["runs"].result} == {"watch_idle_stop", "COUNT", "LESS", "counted"}
+    assert [edge.symbol.name for edge in told["watch_idle_init"].result] == ["WATCHER"]

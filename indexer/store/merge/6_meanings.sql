@@ -56,6 +56,27 @@ LEFT JOIN below_property p ON p.sym_id = s.sym_id
 LEFT JOIN inherited h ON h.doc_id = o.doc_id AND h.line = o.line AND h.col = o.col
 LEFT JOIN sym_of e ON e.doc_id = o.doc_id AND e.ordinal = o.enclosing;
 
+-- A function that a macro of another name writes (`DEFINE(idle)` makes `uv_idle_init`): its body has no place that the server could tell,
+-- so it tells the macro. Where the function is declared, it is that declaration, and whatever else is told of its name means it.
+-- `is_only`: there is one function of that name which a macro writes, for builds may have a macro each.
+-- Needs: language:preprocessed. Else: name VARCHAR, macro_id INTEGER, sym_id INTEGER, is_only BOOLEAN
+CREATE TEMP TABLE written_by_macro AS
+SELECT name, macro_id, min(sym_id) AS sym_id, count(DISTINCT min(sym_id)) OVER (PARTITION BY name) = 1 AS is_only
+FROM (
+    SELECT DISTINCT p.name, m.sym_id AS macro_id, p.sym_id
+    FROM (SELECT DISTINCT sym_id FROM member) b JOIN symbol p USING (sym_id)
+    JOIN resolved o ON o.doc_id = p.doc_id AND o.line = p.sel_line AND o.col = p.sel_col AND o.sym_id IS NOT NULL
+    JOIN symbol m ON m.sym_id = o.sym_id AND m.name <> p.name
+    JOIN symbol_text t ON t.sym_id = m.sym_id AND regexp_matches(t.signature, '^#\s*define\s+\w+\(')
+    WHERE is_callable(p.kind) AND p.doc_id IN (FROM preprocessed_document)
+)
+GROUP BY name, macro_id;
+-- Needs: written_by_macro.
+UPDATE resolved SET sym_id = w.sym_id
+FROM written_by_macro w JOIN symbol m ON m.name <> w.name
+JOIN symbol_text t ON t.sym_id = m.sym_id AND regexp_matches(t.signature, '^#\s*define\s+\w+\(')
+WHERE resolved.sym_id = m.sym_id AND resolved.name = w.name AND (w.macro_id = m.sym_id OR w.is_only);
+
 -- Of several meanings of one identifier, those of the same name are its targets; at a call site the others are what the
 -- server found by the callee's type (evidence `callee_type`), and an unresolved row beside a resolved one says nothing.
 -- What a module exports may be called: then it is what is listed beside the module.
@@ -106,6 +127,14 @@ DELETE FROM final_occ WHERE sym_id IS NOT NULL AND (doc_id, line, col) IN (SELEC
 INSERT INTO final_occ BY NAME SELECT * FROM string_use;
 -- Needs: filled_parameter.
 INSERT INTO final_occ BY NAME SELECT * FROM filled_parameter;
+
+-- What the macro's text runs, the function that it writes runs.
+-- Needs: written_by_macro.
+INSERT INTO final_occ BY NAME
+SELECT DISTINCT o.* REPLACE (w.macro_id AS sym_id, w.sym_id AS encl_id, (role('read') + role('call'))::USMALLINT AS roles,
+                             evidence('definition')::UTINYINT AS evidence)
+FROM written_by_macro w JOIN symbol p USING (sym_id)
+JOIN final_occ o ON o.doc_id = p.doc_id AND o.line = p.sel_line AND o.col = p.sel_col AND o.sym_id = p.sym_id;
 
 -- A member that the text only seemed to define is no symbol: all its assignments write a base's, or it is a prototype and the
 -- body is elsewhere. What points to it means what the server said at its place. Its parameters go with it.

@@ -9,6 +9,7 @@ What holds for the whole index is read once and kept; of the texts in question f
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -35,6 +36,7 @@ def reasons(index: Index, ids: Collection[int]) -> list[Reason]:
         *_uses_of_types(index, asked),
         *nameless.of_open_bases(index, asked),
         *unsaid.of_texts(index, asked),
+        *_macros(index, asked),
     ]
 
 
@@ -55,6 +57,43 @@ class _Place(NamedTuple):
 def _places(index: Index, doc_ids: Iterable[int]) -> Mapping[int, _Place]:
     known = documents(index, set(doc_ids))
     return {doc_id: _Place(one.path, record_of(one.language).family, one.language) for doc_id, one in known.items()}
+
+
+# ---- what macros stand for
+
+_MACROS = """
+    WITH asked AS (SELECT unnest($ids::INTEGER[]) AS sym_id),
+    run AS (
+        SELECT c.callee, c.doc_id = u.doc_id AND c.line = u.sel_line AND c.col = u.sel_col AS is_body
+        FROM asked k JOIN symbol u USING (sym_id) JOIN call_out c ON c.caller = u.sym_id
+    )
+    SELECT DISTINCT s.name, d.path, t.signature FROM symbol s JOIN document d USING (doc_id) JOIN symbol_text t USING (sym_id)
+    WHERE (s.sym_id IN (FROM asked) AND s.sym_id NOT IN (SELECT callee FROM run) OR s.sym_id IN (SELECT callee FROM run WHERE is_body))
+      AND language_has(d.language, 'preprocessed') AND is_callable(s.kind) AND NOT has_flag(s.flags, 'external')
+      AND regexp_matches(t.signature, '^#\\s*define\\b')
+    ORDER BY ALL
+"""
+"""Macros that are asked about and that none of the others uses, for who uses one has what it runs as callees of its own; and those that
+write the body of one, which are told as its callee, where its name stands."""
+
+_RUNS = re.compile(r"\b(?!(?:if|for|while|switch|return|sizeof|defined|__attribute__|__declspec)\b)\w+\s*\(")
+_PARAMETERS = re.compile(r"#\s*define\s+\w+\([^)]*\)?")
+_WHOLE_CHARS = 280
+"""A signature that is longer may be cut."""
+
+
+def _macros(index: Index, ids: Sequence[int]) -> list[Reason]:
+    if not any(record_of(language).preprocessed for language in languages(index)):
+        return []
+    found = {
+        name: path
+        for name, path, signature in index.rows(_MACROS, {"ids": list(ids)})
+        if len(signature) >= _WHOLE_CHARS or _RUNS.search(signature, match.end() if (match := _PARAMETERS.match(signature)) else 0)
+    }
+    if not found:
+        return []
+    detail = f"the text of a macro ({listed(sorted(found))}) is read where it is used only, and what it runs is told of who uses it"
+    return [of_paths("not_read", detail, sorted(set(found.values())), len(found))]
 
 
 # ---- operations on values of unknown type
