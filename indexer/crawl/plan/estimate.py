@@ -176,8 +176,11 @@ class Estimate:
         if setup not in self._load_s:
             return self._crawled[setup] / self._busy_s[setup]
         documents, left = self._documents[setup], max(1, self._total[setup] - self._crawled[setup])
-        each_s = self._busy_s[setup] / documents if self._is_measured(setup) else self._load_s[setup] / self._all_documents[setup]
-        return left / (max(1, self._all_documents[setup] - documents) * each_s)
+        files = max(1, self._all_documents[setup] - documents)
+        if self._is_measured(setup):
+            return left / (files * self._busy_s[setup] / documents)
+        # where texts include little, the questions about their identifiers take longer than reading them once more
+        return left / max(files * self._load_s[setup] / self._all_documents[setup], left / self._usual(setup))
 
     def _is_measured(self, setup: int) -> bool:
         done, busy_s = self._crawled[setup], self._busy_s[setup]

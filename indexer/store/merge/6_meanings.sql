@@ -59,7 +59,7 @@ LEFT JOIN sym_of e ON e.doc_id = o.doc_id AND e.ordinal = o.enclosing;
 -- A function that a macro of another name writes (`DEFINE(idle)` makes `uv_idle_init`): its body has no place that the server could tell,
 -- so it tells the macro. Where the function is declared, it is that declaration, and whatever else is told of its name means it.
 -- `is_only`: there is one function of that name which a macro writes, for builds may have a macro each.
--- Needs: language:preprocessed. Else: name VARCHAR, macro_id INTEGER, sym_id INTEGER, is_only BOOLEAN
+-- Needs: preprocessed_document. Else: name VARCHAR, macro_id INTEGER, sym_id INTEGER, is_only BOOLEAN
 CREATE TEMP TABLE written_by_macro AS
 SELECT name, macro_id, min(sym_id) AS sym_id, count(DISTINCT min(sym_id)) OVER (PARTITION BY name) = 1 AS is_only
 FROM (
