@@ -227,6 +227,18 @@ def test_a_server_that_reads_all_files_twice_says_how_long_it_takes_while_it_loa
         assert estimate.left_s() == pytest.approx(3.0 * (files - done), rel=0.1, abs=12.0), done
 
 
+def test_a_server_that_works_while_it_loads_says_how_long_that_takes() -> None:
+    """javac: a machine starts and all is parsed, then 197 files, 10 of them a second; what is asked behind that is answered at once."""
+    files, size_bytes = 197, 1_900_000
+    estimate = Estimate({"a": Piece(setup=0, size_bytes=size_bytes, documents=files, is_lane=True)}, {0: "javac"}, 1)
+    for done in range(0, files + 1, 10):
+        estimate.add("a", _report(is_loading=True, idle_s=5.0 + done / 10, said=f"{done}/{files} files"))
+        if done >= 30:
+            left_s = (files - done) / 10 + size_bytes / usual_pace("javac")
+            assert estimate.left_s() == pytest.approx(left_s, rel=0.2), done
+    assert estimate.waits_for() == "loading javac, 24 s: 190/197 files"
+
+
 def test_texts_that_include_little_take_longer_to_ask_about_than_to_load() -> None:
     """libuv: 326 files loaded in 20 s, and the 97,000 questions about their 3 MB took 75 s more; 25 s were said, of 100."""
     files, size_bytes = 326, 3_200_000

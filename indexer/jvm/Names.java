@@ -160,6 +160,8 @@ final class Names implements TaskListener {
       waiting.remove(unit);
       try {
         write(unit);
+        System.out.write('.'); // whoever has started this counts
+        System.out.flush();
       } catch (IOException error) {
         throw new UncheckedIOException(error);
       }

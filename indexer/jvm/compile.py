@@ -10,10 +10,11 @@ several releases of Java). They are compiled in different rounds, in which each 
 from __future__ import annotations
 
 import os
+import select
 import signal
 import subprocess
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,6 +28,7 @@ _LAUNCHER = JAVA.name
 _MOST_S = 1_500.0
 """Of all rounds. What a round that was ended has written counts."""
 
+_PART_BYTES = 1 << 16
 _SWITCHES = ("JDK_JAVAC_OPTIONS", "JDK_JAVA_OPTIONS", "JAVA_TOOL_OPTIONS")
 _LEAST_HEAP_MB, _STACK_MB = 512, 16
 
@@ -94,12 +96,25 @@ def _module_of(root: str) -> str:
     return f"{root}/".partition("/src/")[0]
 
 
-def compile_all(javac: str, paths: Iterable[str], class_path: Sequence[str], folder: Path, heap_mb: int) -> Iterator[Written]:
-    """Compiles round by round. `folder` is empty, and everything that is written lies there."""
+def compile_all(
+    javac: str, paths: Iterable[str], class_path: Sequence[str], folder: Path, heap_mb: int, say: Callable[[int, int], None]
+) -> Iterator[Written]:
+    """Compiles round by round. `folder` is empty, and everything that is written lies there.
+
+    Args:
+        say: told now and then how many sources are done, and of how many.
+    """
     deadline = time.monotonic() + _MOST_S
     java = str(Path(os.path.realpath(javac)).with_name(_LAUNCHER))
     made = rounds(sources_of(paths))
     roots = list(dict.fromkeys(source.root for members in made for source in members))
+    done, total = 0, sum(len(members) for members in made)
+
+    def count(more: int) -> None:
+        nonlocal done
+        done = min(total, done + more)
+        say(done, total)
+
     for number, members in enumerate(made):
         place = folder / str(number)
         place.mkdir(parents=True)
@@ -107,7 +122,7 @@ def compile_all(javac: str, paths: Iterable[str], class_path: Sequence[str], fol
         others = [*own, *(root for root in roots if root not in own)] if number else []
         said = place / "names.txt"
         words = [str(_PROGRAM), str(said), str(_listed(members, place)), *_switches(place, class_path, others)]
-        yield Written(said, members, _run([java, *_of_process(place, heap_mb), *words], place, deadline - time.monotonic()))
+        yield Written(said, members, _run([java, *_of_process(place, heap_mb), *words], place, deadline, count))
 
 
 def _switches(place: Path, class_path: Sequence[str], source_path: Sequence[str]) -> Iterator[str]:
@@ -129,13 +144,23 @@ def _listed(members: Sequence[Source], place: Path) -> Path:
     return listed
 
 
-def _run(command: Sequence[str], place: Path, seconds: float) -> bool:
-    """Whether it did not come to its end. Errors of the sources are none of its own."""
+def _run(command: Sequence[str], place: Path, deadline: float, count: Callable[[int], None]) -> bool:
+    """Whether it did not come to its end. Errors of the sources are none of its own. Each byte that it says is a source that is done."""
     with subprocess.Popen(
-        command, cwd=place, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=_environment()
+        command, cwd=place, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=_environment()
     ) as process:
+        assert process.stdout is not None
+        pipe = process.stdout.fileno()
+        while True:
+            readable, _, _ = select.select([pipe], [], [], max(0.0, deadline - time.monotonic()))
+            if not readable:
+                process.send_signal(signal.SIGKILL)
+                break
+            if not (said := os.read(pipe, _PART_BYTES)):
+                break
+            count(len(said))
         try:
-            process.wait(max(seconds, 0.0))
+            return process.wait(max(0.0, deadline - time.monotonic())) != 0
         except subprocess.TimeoutExpired:
             process.send_signal(signal.SIGKILL)
         return process.wait() != 0

@@ -1,7 +1,7 @@
 """A language server of Java that answers from what the JDK's compiler says: `python -I -m indexer.jvm.server JAVAC --root=… …`.
 
-The first question has it compile, as a process of its own within the same fence; then all is answered from a file of SCIP, as by
-`indexer.scip.server`. It says what is true of the texts on disk at that time.
+As soon as it may it compiles, as a process of its own within the same fence, and says how far that is; then all is answered from a file of
+SCIP, as by `indexer.scip.server`. It says what is true of the texts on disk at that time.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import argparse
 import contextlib
 import sys
 import tempfile
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -22,11 +23,13 @@ from indexer.jvm.plan import Plan
 from indexer.jvm.written import write_index
 from indexer.scip.answers import Answers
 from indexer.scip.limits import limit_memory
-from indexer.scip.server import Server, answer
+from indexer.scip.server import Server, answer, tell
 
 _HEAP_PERCENT = 75
 _MEGABYTE = 1_000_000
 _HEAP_MB = 2_000
+_SAY_EVERY_S = 0.5
+_WORK = "compiling"
 
 
 class _Told(argparse.Namespace):
@@ -37,6 +40,31 @@ class _Told(argparse.Namespace):
     memory: int
 
 
+class _Progress:
+    """How far the compiler is, for who waits for it."""
+
+    def __init__(self) -> None:
+        self._next = 0.0
+
+    def say(self, done: int, total: int) -> None:
+        now = time.monotonic()
+        if now >= self._next:
+            self._next = now + _SAY_EVERY_S
+            _report("report", message=f"{done}/{total} files")
+
+
+def _report(kind: str, **more: str) -> None:
+    tell("$/progress", {"token": _WORK, "value": {"kind": kind, **more}})
+
+
+def _make_and_say(told: _Told) -> Answers:
+    _report("begin", title="Compiling")
+    try:
+        return _make(told)
+    finally:
+        _report("end")
+
+
 def _make(told: _Told) -> Answers:
     plan = msgspec.json.decode(Path(told.plan).read_bytes(), type=Plan)
     root = Path(told.root)
@@ -44,7 +72,7 @@ def _make(told: _Told) -> Answers:
     files = [str(root / path) for path in plan.files]
     with tempfile.TemporaryDirectory(prefix="java-", dir=told.scratch) as folder:  # an open file stays readable
         out = Path(folder) / "index.scip"
-        written = compile_all(told.javac, files, plan.class_path, Path(folder), heap)
+        written = compile_all(told.javac, files, plan.class_path, Path(folder), heap, _Progress().say)
         write_index(written, root, Archives(plan.class_path), out, ("the compiler", "on the disk"))
         limit_memory()
         return Answers(out, root)
@@ -58,7 +86,7 @@ def main(arguments: Sequence[str]) -> None:
         parser.add_argument(f"--{name}", required=True)
     parser.add_argument("--memory", type=int, default=0)
     told = parser.parse_args(arguments, namespace=_Told())
-    answer(Server(None, "", Path(told.root), make=lambda: _make(told)))
+    answer(Server(None, "", Path(told.root), make=lambda: _make_and_say(told)))
 
 
 if __name__ == "__main__":

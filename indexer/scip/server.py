@@ -10,7 +10,7 @@ import contextlib
 import os
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +70,7 @@ class _Message(msgspec.Struct, frozen=True):
 
 
 class Server:
-    """Replies from answers that are there, or that are made when the first question comes."""
+    """Replies from answers that are there, or that are made as soon as the client is ready."""
 
     def __init__(self, answers: Answers | None, fault: str, root: Path, make: Callable[[], Answers] | None = None) -> None:
         """Args:
@@ -82,6 +82,8 @@ class Server:
 
     def notice(self, message: _Message) -> None:
         """Takes what is told and not asked."""
+        if message.method == "initialized":
+            self._require()
         if message.method in ("textDocument/didOpen", "textDocument/didClose"):
             document = msgspec.json.decode(message.params, type=_Asked).text_document
             if document is not None:
@@ -177,6 +179,11 @@ def answer(server: Server) -> None:
                     reply = {"jsonrpc": "2.0", "id": message.id, **server.reply(message)}
                     replies += frame(msgspec.json.encode(reply))
         _write(replies)
+
+
+def tell(method: str, params: Mapping[str, Any]) -> None:
+    """Says to the client what it has not asked."""
+    _write(bytearray(frame(msgspec.json.encode({"jsonrpc": "2.0", "method": method, "params": params}))))
 
 
 def _write(data: bytearray) -> None:

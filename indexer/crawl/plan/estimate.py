@@ -22,7 +22,15 @@ _LEAST_S = 3.0
 _MEASURED_SHARE = 0.5
 """Of the work that is left, the part that must be of servers whose pace was measured; else nothing is said."""
 
-_USUAL_PACE = {"ty": 200_000, "ts7": 120_000, "gopls": 40_000, "clangd": 30_000, "rust-analyzer": 60_000, "bash-language-server": 60_000}
+_USUAL_PACE = {
+    "ty": 200_000,
+    "ts7": 120_000,
+    "gopls": 40_000,
+    "clangd": 30_000,
+    "rust-analyzer": 60_000,
+    "bash-language-server": 60_000,
+    "javac": 400_000,
+}
 _OTHERS_PACE = 50_000
 """Bytes per second of one of two servers on two idle cores: what a server that has not begun will do beside one that has, and how much
 slower than that this machine is at the moment."""
@@ -37,6 +45,9 @@ _AFTER_S_PER_TOKEN = 1.7e-5
 _READS_TWICE = frozenset({"clangd"})
 """Servers that read each file, with all that it includes, when they load the project, and once more when they are asked about it: the
 second takes about as long as the first. Files are counted there, not bytes: one of a single line may include a header of a megabyte."""
+
+_COUNTS_ALL = frozenset({"javac"})
+"""Servers that do their work while they load, and count the files; what they are asked then they answer at once."""
 
 _LOADED_SHARE = 0.02
 """Of the files that such a server counts while it loads: from here on its pace is believed."""
@@ -80,6 +91,7 @@ class Estimate:
         self._load_s: dict[int, float] = {}  # of servers that read twice: what loading takes, and what of that is left
         self._load_left_s: dict[int, float] = {}
         self._start_s: dict[int, float] = {}  # by setup, what went by until its first document was finished, or so far
+        self._counted: dict[int, tuple[float, int]] = {}  # by setup, when what it counts was first told, and how much that was
         self._tokens = 0
         self._active: dict[str, tuple[int, Progress]] = {}  # by key: bytes done of it, the last report
 
@@ -95,7 +107,8 @@ class Estimate:
             self._tokens += report.tokens
             if not self._documents[piece.setup]:
                 self._start_s[piece.setup] = max(self._start_s.get(piece.setup, 0.0), report.idle_s)
-            if self._servers.get(piece.setup) in _READS_TWICE and self._all_documents[piece.setup]:
+            name = self._servers.get(piece.setup)
+            if (name in _READS_TWICE and self._all_documents[piece.setup]) or name in _COUNTS_ALL:
                 self._look_at_load(piece.setup, report)
 
     def _look_at_load(self, setup: int, report: Progress) -> None:
@@ -105,9 +118,13 @@ class Estimate:
             return
         counted = _COUNTED.search(report.said)
         done, total = (int(counted[1]), int(counted[2])) if counted else (0, 0)
-        if report.idle_s >= _LEAST_S and 0 < total * _LOADED_SHARE <= done:
-            self._load_s[setup] = report.idle_s * total / done
-            self._load_left_s[setup] = max(0.0, self._load_s[setup] - report.idle_s)
+        if report.idle_s < _LEAST_S or not 0 < total * _LOADED_SHARE <= done:
+            return
+        # what goes by before the first file of those that count all is no measure: a machine starts, all texts are parsed
+        begun, before = self._counted.setdefault(setup, (report.idle_s, done) if self._servers.get(setup) in _COUNTS_ALL else (0.0, 0))
+        if done > before:
+            self._load_left_s[setup] = (report.idle_s - begun) * (total - done) / (done - before)
+            self._load_s[setup] = report.idle_s + self._load_left_s[setup]
 
     def finish(self, key: str) -> None:
         """A piece is done, or lost."""
@@ -139,8 +156,13 @@ class Estimate:
         tokens = self._tokens * max(1.0, sum(self._total.values()) / max(1, sum(self._crawled.values())))
         slowest, fastest = _SPEEDS
         left_s = crawl_s + (_AFTER_S + _AFTER_S_PER_TOKEN * tokens) / min(fastest, max(slowest, speed))
-        idle_s = max((report.idle_s for _, report in self._active.values()), default=0.0)
+        idle = (report.idle_s for key, (_, report) in self._active.items() if not (report.is_loading and self._counts(key)))
+        idle_s = max(idle, default=0.0)
         return None if idle_s >= _PATIENCE_S and idle_s > left_s else left_s
+
+    def _counts(self, key: str) -> bool:
+        """Whether its server says how far it has come with loading."""
+        return self._pieces[key].setup in self._load_s
 
     def _starts_s(self) -> float:
         """Seconds until a first document of each build is finished that is still to be begun, of servers that have done so for another."""
@@ -173,8 +195,10 @@ class Estimate:
 
     def _pace(self, setup: int) -> float:
         """Bytes per second in which a server does what is left for it."""
-        if setup not in self._load_s:
+        if setup not in self._load_s or (self._servers.get(setup) in _COUNTS_ALL and self._is_measured(setup)):
             return self._crawled[setup] / self._busy_s[setup]
+        if self._servers.get(setup) in _COUNTS_ALL:
+            return self._usual(setup)
         documents, left = self._documents[setup], max(1, self._total[setup] - self._crawled[setup])
         files = max(1, self._all_documents[setup] - documents)
         if self._is_measured(setup):

@@ -152,6 +152,8 @@ class Server:
         setup, since = self._setup, time.monotonic()
         is_python = PYTHON.name in setup.languages
         if setup.fixed:
+            if talk.readiness.has_signal:
+                talk.await_signal(patience=self._patience, hear=lambda seconds: heard(talk, talk.client.poll(seconds), set()))
             self._places.builtins = ask_builtins(talk, setup) if is_python else None
             return
         by_builtins = is_python and not talk.readiness.has_signal
