@@ -31,6 +31,7 @@ _STANDARD = frozenset({"python", "argparse", "dataclasses", "enum34", "asyncio",
 
 _MOST_FILES = 200
 _MOST_TESTS = 50
+_FACTORS = re.compile(r"\s*!?[\w{},.!-]+:\s+")
 _TEST = re.compile(r"(?:^|/)(?:conftest|test_[^/]*|[^/]*_test)\.py\Z")
 _PYTEST = "pytest"
 _IMPORTS_PYTEST = re.compile(r"^(?:import|from) pytest\b", re.MULTILINE)
@@ -38,14 +39,16 @@ _IMPORTS_PYTEST = re.compile(r"^(?:import|from) pytest\b", re.MULTILINE)
 _HATCH_TEST, _HATCH_BRINGS = "hatch-test", ("pytest", "pytest-mock", "pytest-xdist")
 """The environment of `hatch test`, and what tests import or are given of what hatch puts there where the project says nothing else."""
 
-Kind = Literal["run", "more"]
+Kind = Literal["run", "more", "matrix"]
+_KINDS = ("run", "more", "matrix")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Need:
     """One requirement. `name` is normalised, `text` as PEP 508 writes it.
 
-    kind: `run`, or `more` for extras, groups, tests and documentation.
+    kind: `run`; `more` for extras, groups, tests and documentation; `matrix` for what only some of tox's environments have, which fit one
+        another as little as the versions of a library do that a project is tested with.
     """
 
     name: str
@@ -80,9 +83,9 @@ def declared(root: Path, paths: Iterable[str], manifests: Sequence[Manifest]) ->
             continue
         if need is not None and need.name not in own and need.name not in _STANDARD:
             known = found.get(need.text)
-            if known is None or (known.kind == "more" and kind == "run"):
+            if known is None or _KINDS.index(kind) < _KINDS.index(known.kind):
                 found[need.text] = need
-    return sorted(found.values(), key=lambda need: (need.kind != "run", need.name, need.text))
+    return sorted(found.values(), key=lambda need: (_KINDS.index(need.kind), need.name, need.text))
 
 
 def _imports_pytest(root: Path, paths: Iterable[str]) -> bool:
@@ -133,7 +136,7 @@ def _of_manifest(item: Manifest) -> Iterator[tuple[str, Kind]]:
         yield from _as("more", strings(entries))
     yield from _as("more", _hatch_lines(table(tool, "hatch")))
     if isinstance(text := table(tool, "tox").get("legacy_tox_ini"), str):
-        yield from _as("more", _tox_lines(text))
+        yield from _tox_lines(text)
     yield from _as("more", strings(table(item.pyproject, "build-system").get("requires")))
     if item.setup:
         yield "setuptools", "more"
@@ -230,7 +233,7 @@ def pep440(constraint: str) -> str:
 def _of_file(root: Path, path: str) -> Iterator[tuple[str, Kind]]:
     name = path.rpartition("/")[2]
     if name == "tox.ini":
-        yield from _as("more", _tox_lines(read_text(root / path)))
+        yield from _tox_lines(read_text(root / path))
     elif name == "hatch.toml":
         yield from _as("more", _hatch_lines(_toml(read_text(root / path))))
     elif name == "Pipfile":
@@ -240,15 +243,16 @@ def _of_file(root: Path, path: str) -> Iterator[tuple[str, Kind]]:
         yield from _as(kind, read_text(root / path).replace("\\\n", " ").splitlines())
 
 
-def _tox_lines(text: str) -> Iterator[str]:
-    """The lines of each `deps`; what is for some of an environment's factors only (`py39: x`) counts without its factors."""
+def _tox_lines(text: str) -> Iterator[tuple[str, Kind]]:
+    """The lines of each `deps`; what is for some of an environment's factors only (`py39: x`) counts without its factors, as `matrix`."""
     inside = False
     for line in text.splitlines():
         match = re.match(r"(deps|dependencies)\s*=(.*)", line)
         if match or (inside and line[:1] in (" ", "\t")):
             entry = match.group(2) if match else line
             inside = True
-            yield re.sub(r"^\s*!?[\w{},.!-]+:\s+", "", entry)
+            factors = _FACTORS.match(entry)
+            yield (entry[factors.end() :], "matrix") if factors else (entry, "more")
         elif line.strip() and not line.lstrip().startswith("#"):
             inside = False
 

@@ -318,10 +318,11 @@ def test_what_a_project_needs_is_read_from_every_kind_of_file(tmp_path: Path) ->
         'k<2; python_version < "4"',
         "l",
         "m",
-        "n>1",
         "q",
         "setuptools",
+        "n>1",
     ]
+    assert [need.name for need in found if need.kind == "matrix"] == ["n"]
 
 
 def test_what_runs_tests_is_needed_where_no_manifest_says_so(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import subprocess
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,7 +14,7 @@ from support import Watcher, rows, write_tree
 
 from indexer.config import Config
 from indexer.crawl.run import crawl
-from indexer.prerequisites import Look, Prerequisite, fetched_dir, steps
+from indexer.prerequisites import Look, Prerequisite, fetched_dir, python_install, steps
 from indexer.prerequisites.python import fetched_environment, find
 from indexer.prerequisites.python_install import bring, chosen, install, lacking, version_for
 from indexer.python_manifests import read_manifests
@@ -164,6 +165,8 @@ def test_one_requirement_is_chosen_for_each_name(tmp_path: Path) -> None:
     ]  # fmt: skip
     needs = [Need(name=name, text=text, kind=kind) for name, text, kind in texts]  # type: ignore[arg-type]
     assert chosen(needs, "3.13") == ["a[x]>=2", "c"]
+    in_matrix = [Need(name=text[:1], text=text, kind="matrix") for text in ("a==1", "e==1.11", "e==5", "f==2", "f==2", "g", "g[y]>1")]
+    assert chosen([*needs, *in_matrix], "3.13") == ["a[x]>=2", "c", "e", "f==2", "g[y]"]
     for requires, expected in ((">=3.9", "3.13"), (">=3.9,<3.12", "3.9"), (">=3.14", "3.14"), ("nonsense", "3.13")):
         write_tree(tmp_path, {"pyproject.toml": f"[project]\nrequires-python = '{requires}'\n"})
         assert version_for(read_manifests(tmp_path, ["pyproject.toml"])) == expected
@@ -172,6 +175,32 @@ def test_one_requirement_is_chosen_for_each_name(tmp_path: Path) -> None:
 def test_what_only_tests_import_is_fetched_though_nothing_declares_it(tmp_path: Path) -> None:
     assert len([*steps(_look(tmp_path / "w", {"a.py": "", "tests/test_a.py": "import pytest\n"}))]) == 1
     assert [*steps(_look(tmp_path / "v", {"a.py": "", "tests/test_a.py": "import unittest\n"}))] == []
+
+
+@pytest.mark.parametrize("most", [1, 60])
+def test_a_matrix_of_versions_costs_what_is_declared_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int) -> None:
+    """sentry's tox.ini has 332 packages more, each pinned: pip looked for what fits for 14 minutes, and nothing was installed."""
+    tried: list[list[str]] = []
+
+    def run(command: Sequence[str], **_: object) -> subprocess.CompletedProcess[str]:
+        items = list(command[command.index("--") + 1 :])
+        tried.append(items)
+        if len(items) > 2:
+            raise subprocess.TimeoutExpired(command, 1.0)
+        return subprocess.CompletedProcess(command, 0, "", "")
+
+    monkeypatch.setattr(python_install.subprocess, "run", run)
+    monkeypatch.setattr(python_install, "_MOST_OF_MATRIX", most)
+    tox = "[testenv]\ndeps =\n    pytest\n    py39-b: b==1\n    py310-b: b==2\n    c: c==3\n"
+    root = write_tree(tmp_path / "w", {"pyproject.toml": "[project]\nname = 'w'\ndependencies = ['a']\n", "tox.ini": tox, "w.py": ""})
+    said: list[str] = []
+    assert install(root, tmp_path / "environment", said.append) == ""
+    assert tried == ([["a", "pytest"]] if most == 1 else [["a", "pytest", "b", "c==3"], ["a", "pytest"]])
+    assert said == [
+        "2 packages are left out that only some environments of tox need: so many do not fit one another"
+        if most == 1
+        else "not as declared, or not at all: b, c==3"
+    ]
 
 
 # ---- the whole way, with a registry that is a folder

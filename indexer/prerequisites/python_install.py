@@ -50,11 +50,14 @@ _UNREACHABLE = re.compile("NewConnectionError|ConnectTimeout|ReadTimeout|NameRes
 """What pip says where it reaches no registry: then no other requirement can be had either."""
 
 _LATE = "pip takes too long"
-_TRIES_S, _WHOLE_S = 500.0, 840.0
-"""After so many seconds nothing more is tried, and nothing installed: less than what the step may take, so that pip does not outlive us."""
+_TRIES_S, _MATRIX_S, _WHOLE_S = 500.0, 600.0, 840.0
+"""After so many seconds nothing more is tried, nothing of a matrix is installed, and nothing at all: less than what the step may take, so
+that pip does not outlive us."""
 
 _TAIL_LINES = 12
 _MOST_TRIES = 60
+_MOST_OF_MATRIX = 60
+"""Packages that only some of tox's environments have. sentry's have 332, and pip looked for versions that fit until its time was over."""
 
 Try = Callable[[Sequence[str], bool], str]
 """Runs pip for requirements, only to see whether it could (True) or really; what it said where it failed, else nothing."""
@@ -76,16 +79,22 @@ def version_for(manifests: Sequence[Manifest]) -> str:
 def chosen(needs: Sequence[Need], version: str) -> list[str]:
     """One requirement for each name that is wanted on that Python, those to run with first.
 
-    What a project is run with decides about the version; tests and documentation, which often pin another, add their extras.
+    What a project is run with decides about the version; tests and documentation, which often pin another, add their extras. What several
+    environments of a matrix pin apart has no version that is the project's: any will do.
     """
     found: dict[str, Requirement] = {}
+    in_matrix: set[str] = set()
     for need in on_python(needs, version):
         requirement = Requirement(need.text)
         requirement.marker = None  # pip would ask the Python that runs it
         known = found.get(need.name)
         if known is None:
             found[need.name] = requirement
+            if need.kind == "matrix":
+                in_matrix.add(need.name)
         else:
+            if need.name in in_matrix and known.specifier != requirement.specifier:
+                known.specifier = SpecifierSet()
             known.extras |= requirement.extras
     return [str(requirement) for requirement in found.values()]
 
@@ -152,7 +161,11 @@ def install(root: Path, place: Path, say: Callable[[str], None]) -> str:
     manifests = read_manifests(root, [path for path in paths if not is_aside(path)])
     version = version_for(manifests)
     needs = declared(root, paths, manifests)
-    wanted = chosen(needs, version)
+    wanted, firmly = chosen(needs, version), chosen([need for need in needs if need.kind != "matrix"], version)
+    left_out = len(wanted) - len(firmly)
+    if firmly and left_out > _MOST_OF_MATRIX:
+        wanted = firmly
+        say(f"{left_out} packages are left out that only some environments of tox need: so many do not fit one another")
     if not wanted:
         return ""
     asked = "".join(f"{item}\n" for item in [version, *wanted])
@@ -193,7 +206,9 @@ def install(root: Path, place: Path, say: Callable[[str], None]) -> str:
         return "" if done.returncode == 0 else done.stdout.strip() or f"pip ended with {done.returncode}"
 
     def attempt(items: Sequence[str], only_try: bool) -> str:
-        return pip(items, site, "--dry-run", until_s=_TRIES_S) if only_try else pip(items, site, "--no-compile")
+        if only_try:
+            return pip(items, site, "--dry-run", until_s=_TRIES_S)
+        return pip(items, site, "--no-compile", until_s=_MATRIX_S if len(items) > len(firmly) else _WHOLE_S)
 
     def each_alone(items: Sequence[str], only_try: bool) -> str:
         """And then what these need, by name, whatever its version."""
@@ -209,7 +224,11 @@ def install(root: Path, place: Path, say: Callable[[str], None]) -> str:
             shutil.rmtree(beside, ignore_errors=True)
         return said
 
-    kept, lost, problem = bring(wanted, attempt, {need.name for need in needs if need.kind == "run"}, each_alone)
+    firm = {need.name for need in needs if need.kind == "run"}
+    kept, lost, problem = bring(wanted, attempt, firm, each_alone)
+    if problem == _LATE and len(firmly) < len(wanted):  # so many libraries as a matrix has may never fit: what is left has a chance
+        kept, lost, problem = bring(firmly, attempt, firm, each_alone)
+        lost += [item for item in wanted if item not in firmly]
     if not kept:
         shutil.rmtree(new, ignore_errors=True)
         return "\n".join(problem.splitlines()[-_TAIL_LINES:]) or "none of what the projects declare could be had as a wheel"
