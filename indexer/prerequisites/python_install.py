@@ -57,7 +57,7 @@ that pip does not outlive us."""
 _TAIL_LINES = 12
 _MOST_TRIES = 60
 _MOST_OF_MATRIX = 60
-"""Packages that only some of tox's environments have. sentry's have 332, and pip looked for versions that fit until its time was over."""
+"""Packages that only some of tox's environments have. sentry's have 332, which took pip 7 minutes and 1.7 GB, Django of 2017 among them."""
 
 Try = Callable[[Sequence[str], bool], str]
 """Runs pip for requirements, only to see whether it could (True) or really; what it said where it failed, else nothing."""
