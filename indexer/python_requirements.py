@@ -39,6 +39,9 @@ _IMPORTS_PYTEST = re.compile(r"^(?:import|from) pytest\b", re.MULTILINE)
 _HATCH_TEST, _HATCH_BRINGS = "hatch-test", ("pytest", "pytest-mock", "pytest-xdist")
 """The environment of `hatch test`, and what tests import or are given of what hatch puts there where the project says nothing else."""
 
+LEFT_OUT = "lspidx-left-out.txt"
+"""In an environment that `--fetch` made: packages of a matrix that it does not have, a name in each line."""
+
 Kind = Literal["run", "more", "matrix"]
 _KINDS = ("run", "more", "matrix")
 

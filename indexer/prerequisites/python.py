@@ -8,9 +8,9 @@ from pathlib import Path
 
 from indexer.languages import PYTHON
 from indexer.prerequisites import Look, Prerequisite, Step, fetched_dir, fetched_folder
-from indexer.python_manifests import read_manifests
+from indexer.python_manifests import read_manifests, read_text
 from indexer.python_project import PythonProject, find_project, installed
-from indexer.python_requirements import Need, declared, is_aside, on_python
+from indexer.python_requirements import LEFT_OUT, Need, declared, is_aside, on_python
 
 _NAMED = 4
 _INSTALLERS = (
@@ -40,7 +40,11 @@ def find(look: Look) -> list[Prerequisite]:
     there = installed(project.prefix)
     absent = [name for name in wanted if name not in there]
     if not absent:
-        return []
+        left_out = read_text(project.prefix / LEFT_OUT).split() if project.is_fetched else []
+        if not left_out:
+            return []
+        detail = f"{len(left_out)} packages that only some environments of tox have were not fetched: {_listed(left_out)}"
+        return [_missing(detail, _remedy(look))]
     if project.is_fetched:
         detail = f"{len(absent)} of {len(wanted)} declared packages could not be fetched as wheels: {_listed(absent)}"
         return [_missing(detail, _remedy(look))]

@@ -28,7 +28,7 @@ from indexer import vcs
 from indexer.private_places import is_held
 from indexer.python_manifests import Manifest, normalised, read_manifests, read_text
 from indexer.python_project import DEFAULT_VERSION, wanted_version
-from indexer.python_requirements import Need, declared, is_aside, on_python
+from indexer.python_requirements import LEFT_OUT, Need, declared, is_aside, on_python
 
 log = logging.getLogger(__name__)
 
@@ -162,10 +162,9 @@ def install(root: Path, place: Path, say: Callable[[str], None]) -> str:
     version = version_for(manifests)
     needs = declared(root, paths, manifests)
     wanted, firmly = chosen(needs, version), chosen([need for need in needs if need.kind != "matrix"], version)
-    left_out = len(wanted) - len(firmly)
-    if firmly and left_out > _MOST_OF_MATRIX:
-        wanted = firmly
-        say(f"{left_out} packages are left out that only some environments of tox need: so many do not fit one another")
+    left_out: list[str] = []
+    if firmly and len(wanted) - len(firmly) > _MOST_OF_MATRIX:  # so many do not fit one another
+        left_out, wanted = _only_in_matrix(wanted, firmly), firmly
     if not wanted:
         return ""
     asked = "".join(f"{item}\n" for item in [version, *wanted])
@@ -228,13 +227,14 @@ def install(root: Path, place: Path, say: Callable[[str], None]) -> str:
     kept, lost, problem = bring(wanted, attempt, firm, each_alone)
     if problem == _LATE and len(firmly) < len(wanted):  # so many libraries as a matrix has may never fit: what is left has a chance
         kept, lost, problem = bring(firmly, attempt, firm, each_alone)
-        lost += [item for item in wanted if item not in firmly]
+        left_out = _only_in_matrix(wanted, firmly)
     if not kept:
         shutil.rmtree(new, ignore_errors=True)
         return "\n".join(problem.splitlines()[-_TAIL_LINES:]) or "none of what the projects declare could be had as a wheel"
     (new / "pyvenv.cfg").write_text(f"home = {new.with_name(place.name) / 'bin'}\nversion = {version}\n", encoding="utf-8")
     (new / ASKED).write_text(asked, encoding="utf-8")
     (new / SUMMARY).write_text("".join(f"{item}\n" for item in lost), encoding="utf-8")
+    (new / LEFT_OUT).write_text("".join(f"{name}\n" for name in left_out), encoding="utf-8")
     old = place.with_name(f"{place.name}.old")
     shutil.rmtree(old, ignore_errors=True)
     if place.exists():
@@ -244,6 +244,12 @@ def install(root: Path, place: Path, say: Callable[[str], None]) -> str:
     if lost:
         say(f"not as declared, or not at all: {', '.join(lost)}")
     return ""
+
+
+def _only_in_matrix(wanted: Sequence[str], firmly: Sequence[str]) -> list[str]:
+    """Names of the requirements that the others do not have."""
+    there = {Requirement(item).name for item in firmly}
+    return [name for item in wanted if (name := Requirement(item).name) not in there]
 
 
 def lacking(site: Path, version: str) -> set[str]:
