@@ -161,10 +161,7 @@ def install(root: Path, place: Path, say: Callable[[str], None]) -> str:
     manifests = read_manifests(root, [path for path in paths if not is_aside(path)])
     version = version_for(manifests)
     needs = declared(root, paths, manifests)
-    wanted, firmly = chosen(needs, version), chosen([need for need in needs if need.kind != "matrix"], version)
-    left_out: list[str] = []
-    if firmly and len(wanted) - len(firmly) > _MOST_OF_MATRIX:  # so many do not fit one another
-        left_out, wanted = _only_in_matrix(wanted, firmly), firmly
+    wanted, firmly, left_out = _without_matrix(needs, version)
     if not wanted:
         return ""
     asked = "".join(f"{item}\n" for item in [version, *wanted])
@@ -231,8 +228,16 @@ def install(root: Path, place: Path, say: Callable[[str], None]) -> str:
     if not kept:
         shutil.rmtree(new, ignore_errors=True)
         return "\n".join(problem.splitlines()[-_TAIL_LINES:]) or "none of what the projects declare could be had as a wheel"
-    (new / "pyvenv.cfg").write_text(f"home = {new.with_name(place.name) / 'bin'}\nversion = {version}\n", encoding="utf-8")
     (new / ASKED).write_text(asked, encoding="utf-8")
+    _put(new, place, version, lost, left_out)
+    if lost:
+        say(f"not as declared, or not at all: {', '.join(lost)}")
+    return ""
+
+
+def _put(new: Path, place: Path, version: str, lost: Sequence[str], left_out: Sequence[str]) -> None:
+    """A new environment in place of the former one, with what it lacks written down."""
+    (new / "pyvenv.cfg").write_text(f"home = {new.with_name(place.name) / 'bin'}\nversion = {version}\n", encoding="utf-8")
     (new / SUMMARY).write_text("".join(f"{item}\n" for item in lost), encoding="utf-8")
     (new / LEFT_OUT).write_text("".join(f"{name}\n" for name in left_out), encoding="utf-8")
     old = place.with_name(f"{place.name}.old")
@@ -241,9 +246,14 @@ def install(root: Path, place: Path, say: Callable[[str], None]) -> str:
         os.replace(place, old)
     os.replace(new, place)
     shutil.rmtree(old, ignore_errors=True)
-    if lost:
-        say(f"not as declared, or not at all: {', '.join(lost)}")
-    return ""
+
+
+def _without_matrix(needs: Sequence[Need], version: str) -> tuple[list[str], list[str], list[str]]:
+    """What is to be had; what of it is of no matrix; the names of what is left out, for so many of a matrix do not fit one another."""
+    wanted, firmly = chosen(needs, version), chosen([need for need in needs if need.kind != "matrix"], version)
+    if firmly and len(wanted) - len(firmly) > _MOST_OF_MATRIX:
+        return firmly, firmly, _only_in_matrix(wanted, firmly)
+    return wanted, firmly, []
 
 
 def _only_in_matrix(wanted: Sequence[str], firmly: Sequence[str]) -> list[str]:
