@@ -100,7 +100,7 @@ def test_a_statement_makes_no_row_without_what_it_needs(tmp_path: Path) -> None:
     assert made.wrong == []
     assert len(made.found) > 100
     silent = [name for name, found in made.found.items() if not found]
-    assert len(silent) < 91, silent  # they make no row of these sources, whatever there is
+    assert len(silent) < 92, silent  # they make no row of these sources, whatever there is
 
 
 def test_bits_never_change_their_meaning() -> None:

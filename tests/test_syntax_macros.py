@@ -505,7 +505,8 @@ TEST(Boxes, AreFilled) { fill(); }
 
 
 WATCHERS = {
-    "watch.h": "struct loop { int n; };\nextern int watch_idle_init(struct loop *l);\nint watch_idle_stop(struct loop *l);\n",
+    "watch.h": "struct loop { int n; };\nextern int watch_idle_init(struct loop *l);\nint watch_idle_stop(struct loop *l);\n"
+    "void submit(struct loop *l, void (*work)(struct loop *w, int status));\n",
     "watch.c": """#include "watch.h"
 static int counted(struct loop *l) { return l->n; }
 #define WATCHER(name) \\
@@ -519,6 +520,7 @@ int runs(struct loop *l) { return watch_idle_stop(l) + COUNT(l) + LESS(l); }
     "user.c": """#include "watch.h"
 int watch_idle_init(struct loop *l);
 int start(void) { struct loop l; return watch_idle_init(&l); }
+void submit(struct loop *l, void (*work)(struct loop *w, int status)) { work(l, 0); }
 """,
 }
 

@@ -160,6 +160,13 @@ WITH parameter AS (
 SELECT c.sym_id, coalesce(min(w.sym_id) FILTER (w.place = c.place AND w.together = c.together), min(w.sym_id) FILTER (w.name = c.name))
 FROM parameter c JOIN phantom p ON p.sym_id = c.container_id LEFT JOIN parameter w ON w.container_id = p.instead_id AND w.kind = c.kind
 GROUP BY c.sym_id;
+-- What a parameter is given, where it is a function itself, goes with it: `void (*work)(struct job *w)`.
+-- Needs: phantom.
+INSERT INTO phantom
+SELECT c.sym_id, min(w.sym_id)
+FROM symbol c JOIN phantom p ON p.sym_id = c.container_id LEFT JOIN symbol w ON w.container_id = p.instead_id AND w.name = c.name
+WHERE c.sym_id NOT IN (SELECT sym_id FROM phantom)
+GROUP BY c.sym_id;
 -- What stands in the text of one stands in what is around it.
 -- Needs: phantom. Else: sym_id INTEGER, instead_id INTEGER, around_id INTEGER, doc_id INTEGER, line INTEGER, col INTEGER
 CREATE TEMP TABLE phantom_text AS
