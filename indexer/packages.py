@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-from indexer import python_project
+from indexer import composer, python_project
 from indexer.encoding import open_plain, parse_json, read_manifest, read_toml
 from indexer.languages import record_of
 from indexer.private_places import is_held
@@ -37,6 +37,8 @@ _CARGO_CHECKOUT = re.compile(r"/git/checkouts/([^/]+)-[0-9a-f]{16}/([0-9a-f]{7,4
 _RUST_LIBRARY = re.compile(r"/(?:rustlib/src/rust|rustc-\d+\.\d+\.\d+[^/]*)/library/(.+)\Z")
 _INCLUDE = re.compile(r"/(?:include|usr/lib/gcc[^/]*|clang/\d+[^/]*/include)/(.+)\Z")
 _SYSTEMS = ("/usr/", "/opt/", "/lib/", "/nix/store/", "/gnu/store/", "/Library/Developer/", "/Applications/Xcode", "C:\\Program Files")
+_COMPOSER = re.compile(r"^(.*/vendor)/([A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+)/(.+)\Z")
+_PHP_STUBS = re.compile(r"/node_modules/intelephense/lib/stub/(.+)\Z")
 _BUNDLED = re.compile(r"^bundled:/*(?:libs/)?(.+)\Z")
 
 
@@ -66,8 +68,8 @@ class Externals:
             return External(symbol.key, symbol.manager, symbol.package, symbol.version, symbol.dotted, symbol.dotted)
         for pattern, describe in _LAYOUTS:
             match = pattern.search(path)
-            if match:
-                return describe(match)
+            if match and (found := describe(match)) is not None:
+                return found
         return self._python.describe(path)
 
     def is_installed(self, path: str) -> bool:
@@ -117,6 +119,19 @@ def _from_rust_library(match: re.Match[str]) -> External:
     return External(f"rust:{crate}/{relative}", "rust", crate, "", _dotted(relative), relative)
 
 
+def _from_composer(match: re.Match[str]) -> External | None:
+    vendor, name, relative = match.groups()
+    version = composer.installed(vendor).get(name.lower())
+    if version is None:
+        return None
+    return External(f"composer:{name}@{version}/{relative}", "composer", name, version, _dotted(relative), relative)
+
+
+def _from_php_stubs(match: re.Match[str]) -> External:
+    """What the language and its extensions declare, which is written in files of the server."""
+    return External(f"php:{match.group(1)}", "composer", "php", "", _dotted(match.group(1)), match.group(1))
+
+
 def _from_bundled(match: re.Match[str]) -> External:
     return _typescript_library(f"lib/{match.group(1)}", "")
 
@@ -130,7 +145,9 @@ def _from_include(match: re.Match[str]) -> External:
     return External(f"system:include/{match.group(1)}", "system", "include", "", _dotted(match.group(1)), match.group(1))
 
 
-_LAYOUTS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], External]], ...] = (
+_LAYOUTS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], External | None]], ...] = (
+    (_PHP_STUBS, _from_php_stubs),
+    (_COMPOSER, _from_composer),
     (_MODULES, _from_npm),
     (_BUNDLED, _from_bundled),
     (_GO_CACHE, _from_go),
@@ -226,6 +243,7 @@ _MANIFESTS: dict[str, tuple[str, Callable[[Path], str]]] = {
     "go": ("go.mod", _go_name),
     "cargo": ("Cargo.toml", _cargo_name),
     "maven": ("pom.xml", _maven_name),
+    "composer": (composer.MANIFEST, composer.name_of),
 }
 """By manager of packages: the file that names a package, and what reads the name."""
 
@@ -244,7 +262,7 @@ _INGREDIENTS = frozenset(
     {
         "package.json", "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "jsconfig.json",
         "go.mod", "go.sum", "go.work", "go.work.sum", "Cargo.toml", "Cargo.lock", "rust-toolchain.toml",
-        "compile_commands.json", "compile_flags.txt", ".clangd", "CMakeLists.txt", "pom.xml", "build.gradle",
+        "compile_commands.json", "compile_flags.txt", ".clangd", "CMakeLists.txt", "pom.xml", "build.gradle", "composer.json", "composer.lock",
     }
 )  # fmt: skip
 _TSCONFIG = re.compile(r"tsconfig[^/]*\.json\Z")

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from indexer.jvm.declared import declared_package
+from indexer.declared_package import declared_package
 from indexer.languages import JAVA
 
 _MODULE, _PACKAGE = "module-info.java", "package-info.java"
@@ -57,7 +57,7 @@ def sources_of(paths: Iterable[str]) -> Iterator[Source]:
     """These absolute paths with their roots: the folder above as many as the package has parts, where they are named so."""
     for path in paths:
         folder = os.path.dirname(path)
-        parts = declared_package(path).split(".")
+        parts = declared_package(path, JAVA.name).split(".")
         above = folder.split("/")
         root = "/".join(above[: -len(parts)]) if parts != [""] and above[-len(parts) :] == parts else folder
         yield Source(path, root or "/", os.path.relpath(path, root or "/"))

@@ -14,19 +14,20 @@ from indexer.languages.c import ARDUINO, CPP, OBJECTIVE_C, C
 from indexer.languages.ecmascript import JAVASCRIPT, JAVASCRIPT_REACT, TYPESCRIPT, TYPESCRIPT_REACT
 from indexer.languages.go import GO
 from indexer.languages.jvm import CSHARP, JAVA, KOTLIN, SCALA
+from indexer.languages.php import PHP
 from indexer.languages.python import PYTHON
 from indexer.languages.record import Grammar, Language, Locks, Lookup, Parameters
 from indexer.languages.rust import RUST
 from indexer.languages.scripts import AT_BORDERS, BASH, RUBY, SWIFT, ZIG
 
 __all__ = [
-    "CPP", "GO", "JAVASCRIPT", "PYTHON", "RUST", "TYPESCRIPT", "Bridge", "C",
+    "CPP", "GO", "JAVASCRIPT", "PHP", "PYTHON", "RUST", "TYPESCRIPT", "Bridge", "C",
     "Grammar", "Language", "Locks", "Lookup", "Offer", "Parameters", "names_of", "record_of",
 ]  # fmt: skip
 
 LANGUAGES = (
     *(PYTHON, TYPESCRIPT, TYPESCRIPT_REACT, JAVASCRIPT, JAVASCRIPT_REACT, GO, C, CPP, ARDUINO, OBJECTIVE_C, RUST, JAVA, KOTLIN, SCALA),
-    *(CSHARP, BASH, RUBY, SWIFT, ZIG),
+    *(CSHARP, BASH, PHP, RUBY, SWIFT, ZIG),
 )
 _BY_NAME = {name: record for record in (*LANGUAGES, *AT_BORDERS) for name in record.names}
 

@@ -52,7 +52,7 @@ JAVA = Language(
     ),
     imports_folders=True,
     dotted_types=True,
-    named_by_package=True,
+    named_by_package=r"\bpackage\s+([\w.\s]+?)\s*;",
     runner="junit",
     runs_by_name=frozenset({"premain", "agentmain"}),
     manager="maven",

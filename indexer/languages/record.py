@@ -15,7 +15,7 @@ from indexer.languages.bridges import Bridge, Offer
 from indexer.languages.hooks import Hooks
 from indexer.model import NameUse, Role
 
-Exports = Literal["export", "capital", "pub", "public", "header", "functions"]
+Exports = Literal["export", "capital", "pub", "public", "header", "functions", "unless private"]
 Namespaces = Literal["one", "types", "kinds"]
 FileImports = Literal["", "include", "from"]
 PackageOf = Literal["folder", "module", "manifest"]
@@ -32,7 +32,7 @@ class Grammar(msgspec.Struct, frozen=True, kw_only=True):
     source: the module of the grammar and its function.
     definitions, uses: files in `indexer/syntax/tree/queries/`, read one after the other.
     exports: how a definition becomes visible elsewhere: by "export", a "capital", "pub", "public", or standing in a "header"; "functions":
-        all of them, and variables that other programs get.
+        all of them, and variables that other programs get; "unless private": everything but what is declared so.
     namespaces: what may share a name in one scope: nothing ("one"), "types" with the rest, or "kinds": types, callables, variables.
     binds_lower_case: in a pattern, a capital means something that exists (Rust).
     blank: the name that binds nothing.
@@ -158,7 +158,8 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     bodies_elsewhere: a function is declared in one file and has its body in another.
     imports_folders: an import names a folder; imports_files: it names a file.
     dotted_types: a type's full name is that of its folder and its own, with dots: `a.b.Type`.
-    named_by_package: what stands at the top of a file is named by the file's package, without the file: `a.b.Type`.
+    named_by_package: what stands at the top of a file is named by the file's package, without the file: `a.b.Type`. A regex of the
+        statement that says the package, which is its group; empty: files say none.
     package_of: what belongs together: the files of a "folder", of a "manifest", or of the package that a "module" lies in.
     imports_names: a name that stands alone, and that its file neither defines nor imports, is none of another file's.
     is_module: a file is a module, and its name is a part of qualified names.
@@ -288,7 +289,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     imports_folders: bool = False
     dotted_types: bool = False
     imports_files: bool = True
-    named_by_package: bool = False
+    named_by_package: str = ""
     package_of: PackageOf = "folder"
     imports_names: bool = False
     is_module: bool = False

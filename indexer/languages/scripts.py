@@ -9,14 +9,13 @@ from indexer.languages.bridges import (
     HASKELL_BRIDGES,
     LUA_BRIDGES,
     OCAML_BRIDGES,
-    PHP_BRIDGES,
     R_BRIDGES,
     RUBY_BRIDGES,
     SQL_BRIDGES,
     SWIFT_BRIDGES,
     ZIG_BRIDGES,
 )
-from indexer.languages.hooks import PHP_HOOKS, SHELL_HOOKS
+from indexer.languages.hooks import SHELL_HOOKS
 from indexer.languages.record import Grammar, Language, Lookup
 from indexer.model import NameUse
 
@@ -49,22 +48,6 @@ RUBY = Language(names=("ruby",), family="ruby", comments=("#",), types_are_value
 SWIFT = Language(names=("swift",), family="swift", tests_inside=True, bridges=SWIFT_BRIDGES)
 ZIG = Language(names=("zig",), family="zig", tests_inside=True, bridges=ZIG_BRIDGES)
 AT_BORDERS = (
-    Language(
-        names=("php",),
-        family="php",
-        comments=("//", "#", "/*", "*", "*/"),
-        bridges=PHP_BRIDGES,
-        calls_strings=True,
-        types_in_text=True,
-        reads_by_getters=True,
-        runtime_members=frozenset(
-            {
-                *("__destruct", "__call", "__callStatic", "__get", "__set", "__isset", "__unset", "__sleep", "__wakeup", "__serialize"),
-                *("__unserialize", "__toString", "__invoke", "__set_state", "__clone", "__debugInfo"),
-            }
-        ),
-        hooks=PHP_HOOKS,
-    ),
     Language(names=("lua",), family="lua", comments=("--",), bridges=LUA_BRIDGES),
     Language(names=("haskell",), family="haskell", comments=("--", "{-"), bridges=HASKELL_BRIDGES),
     Language(names=("ocaml",), family="ocaml", comments=("(*",), bridges=OCAML_BRIDGES),

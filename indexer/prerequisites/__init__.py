@@ -15,7 +15,7 @@ from typing import Protocol
 
 import msgspec
 
-from indexer.languages import CPP, GO, JAVA, JAVASCRIPT, PYTHON, RUST, TYPESCRIPT, C
+from indexer.languages import CPP, GO, JAVA, JAVASCRIPT, PHP, PYTHON, RUST, TYPESCRIPT, C
 from indexer.model import Trust
 from indexer.servers.installed import servers_dir
 
@@ -24,7 +24,7 @@ class Prerequisite(msgspec.Struct, frozen=True, kw_only=True):
     """One thing that is missing.
 
     language: of the server table. name: the thing in the language's own words (`environment`, `node_modules`, `modules`, `crates`,
-    `class path`, `rust-src`, `compilation database`). detail: one clause that says what is missing, without a path of this machine.
+    `class path`, `packages`, `rust-src`, `compilation database`). detail: one clause that says what is missing, without a path of this machine.
     remedy: the command or setting that helps, as it is typed in the root. can_fetch: whether `lspidx index --fetch` does it.
     """
 
@@ -118,7 +118,7 @@ def steps(look: Look) -> Iterator[Step]:
 
 
 def _tools(languages: frozenset[str]) -> Iterator[BuildTool]:
-    from indexer.prerequisites import c, go, maven, node, python, rust
+    from indexer.prerequisites import c, composer, go, maven, node, python, rust
 
     modules: Sequence[tuple[frozenset[str], BuildTool]] = (
         (frozenset({PYTHON.name}), python),
@@ -126,6 +126,7 @@ def _tools(languages: frozenset[str]) -> Iterator[BuildTool]:
         (frozenset({GO.name}), go),
         (frozenset({RUST.name}), rust),
         (frozenset({JAVA.name}), maven),
+        (frozenset({PHP.name}), composer),
         (frozenset({C.name, CPP.name}), c),
     )
     for served, module in modules:

@@ -25,8 +25,8 @@ from indexer.consent import Reach
 from indexer.crawl.plan.companions import guessed_folders
 from indexer.crawl.plan.scip_files import readable_of, servers_of
 from indexer.crawl.units import PlannedDocument
+from indexer.declared_package import declared_package
 from indexer.errors import ServerMissing
-from indexer.jvm.declared import declared_package
 from indexer.jvm.fetched import class_path, projects_folder
 from indexer.languages import GO, JAVA, PYTHON, RUST, record_of
 from indexer.model import Skipped, SkipReason, Trust
@@ -434,7 +434,7 @@ def _module_name(root: Path, document: PlannedDocument) -> str:
     """Dotted name by place: `src.internal.Observable` of `src/internal/Observable.ts`; where files say their package, below that."""
     path = document.path.removeprefix("../")
     stem = path.rsplit(".", 1)[0] if "." in path.rpartition("/")[2][1:] else path
-    package = declared_package(root / document.path) if record_of(document.language).named_by_package else ""
+    package = declared_package(root / document.path, document.language)
     return f"{package}.{stem.rpartition('/')[2]}" if package else stem.replace("/", ".")
 
 

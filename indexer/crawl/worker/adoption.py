@@ -110,8 +110,8 @@ def adopt_kinds(syntax: Syntax, symbols: list[DocumentSymbol]) -> None:
         if mine is None or mine.name != item.name or mine.kind in keep or item.kind not in _KINDS:
             continue
         kind = SymbolKind(item.kind)
-        if mine.kind == SymbolKind.CLASS and kind in (SymbolKind.VARIABLE, SymbolKind.CONSTANT):
-            continue  # `const A = class {…}`
+        if mine.kind == SymbolKind.CLASS and kind in (SymbolKind.VARIABLE, SymbolKind.CONSTANT, SymbolKind.MODULE):
+            continue  # `const A = class {…}`; a trait
         if (mine.kind in callables) == (kind in callables) and SymbolFlag.PARAMETER not in mine.flags:
             mine.kind = kind
         if item.deprecated or SymbolTag.DEPRECATED in (item.tags or ()):

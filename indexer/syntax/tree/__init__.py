@@ -1,4 +1,4 @@
-"""Languages that are read by tree-sitter queries: TypeScript, JavaScript, Go, C, C++, Rust, Bash, Java.
+"""Languages that are read by tree-sitter queries: TypeScript, JavaScript, Go, C, C++, Rust, Bash, Java, PHP.
 
 What an identifier is, the queries say (`queries/*.scm`; `queries/README.md` explains the capture names); which symbols there are
 and what is around a place, one sweep over the captures (`outline`, `symbols`). Most identifiers are left to a language server.

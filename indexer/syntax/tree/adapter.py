@@ -217,6 +217,8 @@ class Adapter:
                 roles[start] = READ | CONFINED
         for node in self.captures.get("value", ()):  # a type's name that makes a value: no annotation
             roles[node.start_byte] = roles.get(node.start_byte, READ) & ~ANNOTATION
+        for node in self.captures.get("handed", ()):
+            roles[node.start_byte] = READ | ARGUMENT
         for node in self.captures.get("update", ()):
             roles[node.start_byte] = READ | WRITE
         return roles

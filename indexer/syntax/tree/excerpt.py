@@ -20,6 +20,9 @@ def excerpt(language: str, path: str, source: bytes, lines: Iterable[int]) -> by
     grammar = grammar_of(language, path)
     for node in grammar.parser.parse(grammar.rewritten(source)).root_node.children:
         first, last = node.start_point.row, node.end_point.row
+        if node.type == "php_tag":  # without it all that follows is text
+            keep[first] = 1
+            continue
         if node.type == "comment":
             comment = first if comment < 0 else comment
             continue

@@ -364,6 +364,8 @@ class Symbols:
             return inside and "private" not in words and not name.startswith("#")
         if rule == "capital":
             return name[:1].isupper()
+        if rule == "unless private":
+            return inside and "private" not in words
         if rule == "header":
             return inside and self.path.lower().endswith(_HEADERS) and (container.kind != SymbolKind.MODULE or "static" not in words)
         if rule == "pub":
