@@ -1,4 +1,4 @@
-"""Which package a file says that it is of: `package a.b;` of Java, `namespace A\\B;` of PHP."""
+"""Which package a file says that it is of, by the statement that the record of its language tells."""
 
 from __future__ import annotations
 

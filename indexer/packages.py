@@ -262,7 +262,8 @@ _INGREDIENTS = frozenset(
     {
         "package.json", "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "jsconfig.json",
         "go.mod", "go.sum", "go.work", "go.work.sum", "Cargo.toml", "Cargo.lock", "rust-toolchain.toml",
-        "compile_commands.json", "compile_flags.txt", ".clangd", "CMakeLists.txt", "pom.xml", "build.gradle", "composer.json", "composer.lock",
+        "compile_commands.json", "compile_flags.txt", ".clangd", "CMakeLists.txt", "pom.xml", "build.gradle",
+        "composer.json", "composer.lock",
     }
 )  # fmt: skip
 _TSCONFIG = re.compile(r"tsconfig[^/]*\.json\Z")

@@ -25,9 +25,13 @@ PHP = Language(
     named_by_package=r"\bnamespace\s+([\w\\]+)\s*[;{]",
     bridges=PHP_BRIDGES,
     calls_strings=True,
-    types_in_text=True,
     reads_by_getters=True,
+    makes_own_type=r"\bnew\s+(?:static\b|\(?\s*(?:get_class\s*\(|static::class|\$this\b))",
+    types_are_values=True,
+    binds_late=True,
+    linearises=True,
     is_compiled=False,
+
     manager="composer",
     runtime_members=frozenset(
         {

@@ -140,7 +140,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     run_by_tags: methods that an encoder of the library calls of a field's type, each with the word of a tag that tells it to.
     spreads_mappings: `f(**given)` gives a mapping's values to the parameters that are called like its keys.
     decides_platform: a regex of conditions of which a server takes one side alone; empty: none does.
-    types_in_text: no server tells what stands above a type; its head does.
+    makes_own_type: a regex of what makes one more value of the type that a value has: `new static`; empty: no server tells less of it.
     leaves_unsaid: constructors run others without a word, tools write accessors of fields, classes without a name have members.
     read_as_properties: endings of files of other languages that read `getName` as `name`.
     operates_elsewhere: members that operators and other syntax of the languages beside it call (`read_as_properties`).
@@ -272,7 +272,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     run_by_tags: tuple[tuple[str, str], ...] = ()
     spreads_mappings: bool = False
     decides_platform: str = ""
-    types_in_text: bool = False
+    makes_own_type: str = ""
     leaves_unsaid: bool = False
     read_as_properties: tuple[str, ...] = ()
     reads_by_getters: bool = False

@@ -24,7 +24,8 @@ class Prerequisite(msgspec.Struct, frozen=True, kw_only=True):
     """One thing that is missing.
 
     language: of the server table. name: the thing in the language's own words (`environment`, `node_modules`, `modules`, `crates`,
-    `class path`, `packages`, `rust-src`, `compilation database`). detail: one clause that says what is missing, without a path of this machine.
+    `class path`, `packages`, `rust-src`, `compilation database`).
+    detail: one clause that says what is missing, without a path of this machine.
     remedy: the command or setting that helps, as it is typed in the root. can_fetch: whether `lspidx index --fetch` does it.
     """
 

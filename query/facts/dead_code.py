@@ -19,12 +19,12 @@ from query.facts.gaps import (
     handed_modules,
     handed_objects,
     library_names,
+    made_above,
     other_languages,
     read_in_text,
     reflection,
     shell_words,
     spelled_members,
-    types_in_text,
     unions,
     unsaid,
 )
@@ -128,7 +128,7 @@ def dead_code(index: Index, wanted: Wanted, *, drift: Drift, uncertain: Callable
         "nameless_calls": _run_by_language(index, found)
         | unsaid.concerned(index, ids)
         | reflection.concerned(index, ids)
-        | types_in_text.concerned(index, ids)
+        | made_above.concerned(index, ids)
         | unions.concerned(index, ids)
         | read_in_text.concerned(index, ids),
         "not_read": named_in_unread(index, ids, drift, lambda path: family_of(index, path)),

@@ -150,6 +150,7 @@ ANTI JOIN above_member known ON known.sub_id = m.sym_id AND known.super_id = o.s
 WHERE has_flag(b.flags, 'external') OR NOT is_kind(holder.kind, 'interface');
 
 -- What a type is derived from, in the order of the text, where the types above are searched in one line: of types with several bases alone.
+-- What its body takes into itself (a trait) comes before what its head names.
 -- Needs: type_edge. Else: sub_id INTEGER, super_id INTEGER, place INTEGER
 CREATE TEMP TABLE one_of_bases AS
 WITH base AS (
@@ -159,8 +160,8 @@ WITH base AS (
 ), with_others AS (
     SELECT * FROM base WHERE sub_id IN (SELECT sub_id FROM base GROUP BY sub_id HAVING count(*) > 1)
 )
-SELECT s.sub_id, s.super_id, coalesce(min(o.line * 65536 + o.col), 0) AS place
-FROM with_others s LEFT JOIN (SELECT doc_id, sym_id, line, col FROM final_occ WHERE has_role(roles, 'supertype')) o
+SELECT s.sub_id, s.super_id, coalesce(min(CASE WHEN o.encl_id = s.sub_id THEN 0 ELSE o.line * 65536 + o.col END), 0) AS place
+FROM with_others s LEFT JOIN (SELECT doc_id, sym_id, line, col, encl_id FROM final_occ WHERE has_role(roles, 'supertype')) o
   ON o.doc_id = s.doc_id AND o.sym_id = s.super_id AND o.line BETWEEN s.start_line AND s.end_line
 GROUP BY ALL;
 

@@ -433,6 +433,8 @@ class Adapter:
         assert group is not None
         roles = READ | CALL if entry.invoked else DEFINITION
         kind = entry.draft.kind
+        if kind == "anonymous":  # its value is made where it stands
+            roles |= CALL
         if (
             kind in ("variable", "var", "global", "constant", "condition")
             and entry.kind not in CALLABLES

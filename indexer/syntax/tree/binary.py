@@ -49,6 +49,12 @@ def _ecmascript(sign: Any, sides: list[Any]) -> _Meant:
         yield from _names(sides, "member_expression", "property")
 
 
+def _instances(sign: Any, sides: list[Any]) -> _Meant:
+    """A type that is only asked for."""
+    if sign.type == "instanceof" and sides[-1].type in ("name", "qualified_name"):
+        yield "confined", sides[-1] if sides[-1].type == "name" else sides[-1].named_child(sides[-1].named_child_count - 1)
+
+
 def _equal(path: str, field: str) -> Callable[[Any, list[Any]], _Meant]:
     return lambda sign, sides: _names(sides, path, field) if sign.type in _EQUAL else iter(())
 
@@ -67,5 +73,6 @@ _MEANINGS: Mapping[str, Callable[[Any, list[Any]], _Meant]] = {
     "ecmascript": _ecmascript,
     "equal_fields": _equal("field_expression", "field"),
     "equal_selectors": _equal("selector_expression", "field"),
+    "instanceof": _instances,
     "equal_paths": _equal("scoped_identifier", "name"),
 }

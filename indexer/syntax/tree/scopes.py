@@ -12,6 +12,7 @@ IMPL: members of a type that is named above them."""
 
 KINDS: dict[str, SymbolKind] = {
     "alias": SymbolKind.CLASS,
+    "anonymous": SymbolKind.CLASS,
     "class": SymbolKind.CLASS,
     "closure": SymbolKind.FUNCTION,
     "component": SymbolKind.FIELD,

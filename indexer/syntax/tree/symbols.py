@@ -138,12 +138,17 @@ class Symbols:
     def _place(self, entry: Entry, scope: Scope, container: Group | None = None) -> Group:
         if scope.kind in (CLASS, MODULE) and scope.owner is not None and scope.owner.group is not None:
             scope = self.members(scope.owner.group, scope)
-        key = (entry.name, self._space(entry.kind))
+        is_nameless = entry.draft.kind == "anonymous"
+        key = (entry.name, -entry.start if is_nameless else self._space(entry.kind))
         group = scope.symbols.get(key)
         if group is None:
             group = scope.symbols[key] = Group(entry.name, scope)
             group.container = container
             self.groups.append(group)
+            if is_nameless:
+                entry.group = group
+                group.entries.append(entry)
+                return group
             # A name that means a type here and a variable there is looked up as neither.
             scope.names[entry.name] = None if entry.name in scope.names else group
         if entry.kind in CLASS_LIKE:

@@ -12,7 +12,6 @@
 (arrow_function) @scope.function
 (anonymous_function body: (_) @body.plain)
 (arrow_function body: (_) @body.plain)
-(anonymous_class body: (_) @scope.object)
 
 ; ---- types and their members
 
@@ -20,6 +19,7 @@
 (trait_declaration name: (name) @name body: (_) @body) @def.class
 (interface_declaration name: (name) @name body: (_) @body) @def.interface
 (enum_declaration name: (name) @name body: (_) @body) @def.enum
+(anonymous_class "class" @name body: (_) @body) @def.anonymous
 (enum_case name: (name) @name) @def.member
 
 (method_declaration name: (name) @name) @def.method
@@ -63,3 +63,8 @@
 (anonymous_function_use_clause (variable_name (name) @name) @def.variable @init)
 (anonymous_function_use_clause (by_ref (variable_name (name) @name) @def.variable @init))
 (global_declaration (variable_name (name) @name) @def.variable @init)
+; What a call sets: the third of `preg_match`.
+((function_call_expression
+  function: [(name) @_sets (qualified_name (name) @_sets .)]
+  arguments: (arguments . (argument) . (argument) . (argument (variable_name (name) @name) @def.variable @init)))
+  (#match? @_sets "^preg_match(_all)?$"))

@@ -47,6 +47,10 @@
 (scoped_call_expression scope: [(name) @confined (qualified_name (name) @confined .) (relative_name (name) @confined .)])
 (scoped_property_access_expression scope: [(name) @confined (qualified_name (name) @confined .) (relative_name (name) @confined .)])
 
+((class_constant_access_expression . [(name) @confined (qualified_name (name) @confined .)] (name) @_constant)
+  (#not-eq? @_constant "class"))
+(binary_expression) @sides.instanceof
+
 ; ---- what is written
 
 (assignment_expression left: [
