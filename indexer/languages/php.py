@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from indexer.languages.bridges import PHP_BRIDGES
+from indexer.languages.by_values import PHP_BY_VALUES
 from indexer.languages.hooks import PHP_HOOKS
 from indexer.languages.record import Grammar, Language
 
@@ -25,13 +26,15 @@ PHP = Language(
     named_by_package=r"\bnamespace\s+([\w\\]+)\s*[;{]",
     bridges=PHP_BRIDGES,
     calls_strings=True,
+    ignores_case=True,
+    by_values=PHP_BY_VALUES,
+    points_at_comments=True,
     reads_by_getters=True,
     makes_own_type=r"\bnew\s+(?:static\b|\(?\s*(?:get_class\s*\(|static::class|\$this\b))",
     types_are_values=True,
     binds_late=True,
     linearises=True,
     is_compiled=False,
-
     manager="composer",
     runtime_members=frozenset(
         {

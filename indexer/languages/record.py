@@ -12,6 +12,7 @@ from typing import Literal
 import msgspec
 
 from indexer.languages.bridges import Bridge, Offer
+from indexer.languages.by_values import ByValues
 from indexer.languages.hooks import Hooks
 from indexer.model import NameUse, Role
 
@@ -135,6 +136,8 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     lookups: calls that take names as strings.
 
     calls_strings: a string is called as a function of its name.
+    ignores_case: names of functions, members and types are the same in capitals.
+    by_values: what a text reads or runs by names that are values, or without a name.
     types_in_comments: comments give values their types, `/** @type {Item} */`.
     page_objects: names of the object whose members are those of the page or the program, `window`.
     run_by_tags: methods that an encoder of the library calls of a field's type, each with the word of a tag that tells it to.
@@ -188,6 +191,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     members_by_assignment: anything gets members by assignment (`x.name = …`), which look like variables.
     merges_declarations: a class or interface may be declared in several parts, one of them in another package.
     points_at_texts: a server's place may be a whole text: that of a module, a constructor, a signature without a name.
+    points_at_comments: a server's place may be within a comment, or be that of a string, which defines a constant where it is in one.
     types_are_values: a type's name is a value as others are: who gets it may make instances.
     modules_are_values: a module may be handed over; whoever gets it may call what it defines by name.
     looks_at_modules: calls that ask a module for its text or its names, or replace a member of it for a test: none calls what it defines.
@@ -267,6 +271,8 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     lookups: tuple[Lookup, ...] = ()
 
     calls_strings: bool = False
+    ignores_case: bool = False
+    by_values: ByValues = ByValues()
     types_in_comments: bool = False
     page_objects: frozenset[str] = frozenset()
     run_by_tags: tuple[tuple[str, str], ...] = ()
@@ -315,6 +321,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     members_by_assignment: bool = False
     merges_declarations: bool = False
     points_at_texts: bool = False
+    points_at_comments: bool = False
     types_are_values: bool = False
     modules_are_values: bool = False
     looks_at_modules: frozenset[str] = frozenset()

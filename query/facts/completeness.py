@@ -19,6 +19,7 @@ from query.facts.folders import index_command
 from query.facts.freshness import Drift, drift
 from query.facts.gaps import (
     anew,
+    by_values,
     called_strings,
     callees,
     carried_names,
@@ -77,6 +78,7 @@ _CONDITIONS: tuple[Callable[[Index, Uses], list[Reason]], ...] = (
     shapes.reasons,
     unions.reasons,
     made_above.reasons,
+    by_values.reasons,
     declarations.reasons,
     strings.reasons,
     carried_names.reasons,

@@ -14,6 +14,7 @@ from query.facts.documents import documents
 from query.facts.families import family_of
 from query.facts.freshness import Drift
 from query.facts.gaps import (
+    by_values,
     called_strings,
     carried_names,
     handed_modules,
@@ -129,6 +130,7 @@ def dead_code(index: Index, wanted: Wanted, *, drift: Drift, uncertain: Callable
         | unsaid.concerned(index, ids)
         | reflection.concerned(index, ids)
         | made_above.concerned(index, ids)
+        | by_values.concerned(index, ids)
         | unions.concerned(index, ids)
         | read_in_text.concerned(index, ids),
         "not_read": named_in_unread(index, ids, drift, lambda path: family_of(index, path)),

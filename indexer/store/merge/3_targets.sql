@@ -148,7 +148,9 @@ LEFT JOIN bound_start b ON b.doc_id = p.doc_id AND b.line = p.line AND b.col = p
 JOIN symbol s ON s.doc_id = p.doc_id
  AND (s.start_line, s.start_col) <= (p.line, p.col) AND (p.line, p.col) < (s.end_line, s.end_col)
 JOIN document d ON d.doc_id = p.doc_id
-WHERE (is_scope(s.kind) OR (s.start_line, s.start_col, s.end_line, s.end_col) = (p.line, p.col, p.end_line, p.end_col))
+WHERE ((s.start_line, s.start_col, s.end_line, s.end_col) = (p.line, p.col, p.end_line, p.end_col)
+       -- a comment that tells of a member (`@method int f()`) is no definition; a string that a constant is defined by is one
+       OR CASE WHEN language_has(d.language, 'points_at_comments') THEN is_kind(s.kind, 'constant') ELSE is_scope(s.kind) END)
   AND p.place_id NOT IN (SELECT place_id FROM at_token)
   -- Whoever points at texts points at names, and at whole constructors: a name that is nothing here (a quoted key) is not what is around it.
   AND (NOT language_has(d.language, 'points_at_texts')

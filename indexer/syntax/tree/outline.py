@@ -27,7 +27,7 @@ from indexer.syntax.tree.scopes import (
     beyond_parameters,
 )
 
-_PRIORITY = {name: place for place, name in enumerate(("variable", "var", "constant", "field", "parameter"))}
+_PRIORITY = {name: place for place, name in enumerate(("given", "variable", "var", "constant", "field", "parameter"))}
 """Where one node is captured as several kinds of definition; all others stand above these."""
 
 _SEVERAL = frozenset({"alias", "condition", "variable", "var", "constant", "field", "parameter", "typeparam", "namespace", "assign"})

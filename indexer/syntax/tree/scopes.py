@@ -25,6 +25,7 @@ KINDS: dict[str, SymbolKind] = {
     "field": SymbolKind.FIELD,
     "forward": SymbolKind.CLASS,
     "function": SymbolKind.FUNCTION,
+    "given": SymbolKind.VARIABLE,
     "global": SymbolKind.VARIABLE,
     "interface": SymbolKind.INTERFACE,
     "macro": SymbolKind.FUNCTION,

@@ -56,6 +56,7 @@ class Symbols:
         """Joins entries of one scope and name."""
         later: list[Entry] = []
         twins: list[Entry] = []
+        given: list[Entry] = []
         source, prototypes = self.source, self.rules.prototypes
         names_owner = self.rules.class_named_constructors
         for entry in self.sweep.entries:
@@ -66,6 +67,9 @@ class Symbols:
                 continue
             if entry.twin is not None and entry.twin.name == name:
                 twins.append(entry)
+                continue
+            if entry.draft.kind == "given":
+                given.append(entry)
                 continue
             lower = self.rules.binds_lower_case and entry.draft.kind in ("variable", "condition", "parameter")
             if name == self.rules.blank or (lower and name[:1].isupper() and entry.draft.scope.local):
@@ -91,6 +95,9 @@ class Symbols:
                 if names_owner and entry.kind == SymbolKind.METHOD and owner is not None and owner.name == name:
                     entry.kind = SymbolKind.CONSTRUCTOR
                 self._place(entry, scope)
+        for entry in given:
+            if entry.scope.local and not _is_bound(entry.name, entry.scope):
+                self._place(entry, entry.scope)
         for entry in later:
             self._place_member(entry)
         for entry in twins:  # one function of one name, wherever that is seen
@@ -407,6 +414,20 @@ class Symbols:
             if found:
                 return found
         return ""
+
+
+def _is_bound(name: str, scope: Scope) -> bool:
+    """Whether a function's own scope, or one that it sees, binds a name already."""
+    at: Scope | None = scope
+    for _ in range(MAX_NESTING):
+        if at is None or not at.local:
+            return False
+        if name in at.names:
+            return True
+        if at.opaque:
+            return False
+        at = at.parent
+    return True
 
 
 def weight(entry: Entry) -> int:

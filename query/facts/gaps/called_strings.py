@@ -66,13 +66,14 @@ def _places(index: Index, symbol: Symbol, read: Callable[[str], bytes | None]) -
     """Path and line, 0-based."""
     language = languages_of(index)[symbol.record.path]
     name = symbol.record.name.encode("utf-8", "surrogatepass")
+    low = name.lower()  # a language that calls strings tells no capitals apart
     is_used = index.row("SELECT 1 FROM refs WHERE sym_id = ? AND NOT has_role(roles, 'definition') LIMIT 1", [symbol.sym_id]) is not None
     for path, other in sorted(languages_of(index).items()):
         text = read(path) if other == language else None
         if text is None:
             continue
-        for match in _STRING.finditer(text) if name in text else ():
-            if _LAST.split(match[1] or match[2])[-1] == name and (not is_used or _is_called(text, match)):
+        for match in _STRING.finditer(text) if low in text.lower() else ():
+            if _LAST.split(match[1] or match[2])[-1].lower() == low and (not is_used or _is_called(text, match)):
                 yield path, text.count(b"\n", 0, match.start())
         if name in text:
             yield from ((path, text.count(b"\n", 0, match.start())) for match in _ANNOTATED.finditer(text) if match[1] == name)

@@ -18,7 +18,7 @@ from indexer.model import Evidence, Operation, Role
 from query.answers.envelope import Reason
 from query.answers.paths import listed, of_paths
 from query.facts.documents import documents, languages
-from query.facts.gaps import nameless, names, strings, unsaid
+from query.facts.gaps import by_values, nameless, names, strings, unsaid
 from query.facts.index import Index
 
 
@@ -37,6 +37,7 @@ def reasons(index: Index, ids: Collection[int]) -> list[Reason]:
         *nameless.of_open_bases(index, asked),
         *unsaid.of_texts(index, asked),
         *_macros(index, asked),
+        *by_values.of_texts(index, asked),
     ]
 
 

@@ -63,8 +63,5 @@
 (anonymous_function_use_clause (variable_name (name) @name) @def.variable @init)
 (anonymous_function_use_clause (by_ref (variable_name (name) @name) @def.variable @init))
 (global_declaration (variable_name (name) @name) @def.variable @init)
-; What a call sets: the third of `preg_match`.
-((function_call_expression
-  function: [(name) @_sets (qualified_name (name) @_sets .)]
-  arguments: (arguments . (argument) . (argument) . (argument (variable_name (name) @name) @def.variable @init)))
-  (#match? @_sets "^preg_match(_all)?$"))
+; What nothing but a call sets, as `preg_match` does: the first place that hands it over defines it.
+((argument (variable_name (name) @name) @def.given) (#not-match? @name "^(this|GLOBALS|_[A-Z]+|argc|argv)$"))
