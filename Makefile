@@ -10,7 +10,7 @@ UV := uv==0.13.9
 CLONES ?= .bench/repositories
 BENCH_FLAGS ?=
 TEST_FLAGS ?=
-SERVERS ?= ts7 typescript-language-server gopls clangd bash-language-server rust-analyzer javac
+SERVERS ?= ts7 typescript-language-server gopls clangd bash-language-server rust-analyzer javac intelephense
 TOOLCHAINS := $(CURDIR)/.toolchains
 export PATH := $(TOOLCHAINS)/bin:$(PATH)
 # Python keeps what it compiled, whatever the shell says: collecting the tests costs 5 s of processor in place of 12, a command 0.1 for 0.4.

@@ -128,8 +128,8 @@ def _from_composer(match: re.Match[str]) -> External | None:
 
 
 def _from_php_stubs(match: re.Match[str]) -> External:
-    """What the language and its extensions declare, which is written in files of the server."""
-    return External(f"php:{match.group(1)}", "composer", "php", "", _dotted(match.group(1)), match.group(1))
+    """What the language and its extensions declare, which is written in files of the server: names are global, whatever the file."""
+    return External(f"php:{match.group(1)}", "composer", "php", "", "php", match.group(1))
 
 
 def _from_bundled(match: re.Match[str]) -> External:

@@ -20,7 +20,15 @@ from indexer.crawl.run import Crawl, crawl
 
 pytestmark = pytest.mark.slow
 
-SERVERS = {"typescript": "ts7", "go": "gopls", "cpp": "clangd", "bash": "bash-language-server", "rust": "rust-analyzer", "java": "javac"}
+SERVERS = {
+    "typescript": "ts7",
+    "go": "gopls",
+    "cpp": "clangd",
+    "bash": "bash-language-server",
+    "rust": "rust-analyzer",
+    "java": "javac",
+    "php": "intelephense",
+}
 OWN = {
     "typescript": "npm corpus . ",
     "go": "go example.com/corpus . ",
@@ -28,6 +36,7 @@ OWN = {
     "bash": ". workspace . ",
     "rust": "cargo corpus . ",
     "java": ". workspace . ",
+    "php": "composer acme/corpus . ",
 }
 SETTINGS = {"rust": LanguageConfig(options={"cargo": {"sysroot": None}})}  # whether the standard library's source is here is no matter
 CASES = [(language, folder.name) for language in SERVERS for folder in sorted((CORPORA / language).iterdir()) if folder.is_dir()]

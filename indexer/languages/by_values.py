@@ -9,7 +9,9 @@ class ByValues(msgspec.Struct, frozen=True, kw_only=True):
     """Regular expressions; an empty one: the language has no such thing. NAME stands for the name that is asked about, TYPE for its type's.
 
     own_members: reads a field of the value itself by a name that is made; its group `start` is what the name begins with.
-    members: reads a field of any value so.
+    values: reads a field of a value beside it by a name that is a value alone.
+    members: reads a field of any value so, or looks one up.
+    all_fields: reads every field of the value that it is given.
     constants: looks constants up.
     cases: reaches constants of an enum by their values, or all of them.
     variables: reads variables of the function around it by their names, or hands all of them on.
@@ -23,7 +25,9 @@ class ByValues(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     own_members: str = ""
+    values: str = ""
     members: str = ""
+    all_fields: str = ""
     constants: str = ""
     cases: str = ""
     variables: str = ""
@@ -38,7 +42,12 @@ class ByValues(msgspec.Struct, frozen=True, kw_only=True):
 
 PHP_BY_VALUES = ByValues(
     own_members=r"(?:\$this\s*\??->|\b(?:static|self)\s*::)\s*(?:\$+\w+|\{\s*(?:['\"](?P<start>\w+)['\"]\s*\.)?[^{}]*\})(?!\s*\()",
+    values=r"\$(?!this\b)\w+\s*\??->\s*(?:\$+\w+|\{\s*\$[^{}]*\})(?!\s*\()",
     members=r"(?:->|::)\s*(?:\$+\w+|\{[^{}]*\})(?!\s*\()|\bproperty_exists\b|\bReflectionProperty\b|\bgetProperty\b",
+    all_fields=(
+        r"\bget_(?:object|class|mangled_object)_vars\b|\(array\)\s*[$(\w]|\bforeach\s*\(\s*\$this\s+as\b"
+        r"|\b(?:json_encode|serialize|unserialize|var_export|http_build_query|array_walk|fetchObject|FETCH_CLASS|FETCH_INTO)\b"
+    ),
     constants=r"\bconstant\s*\(|\bdefined\s*\(|::\s*\{|\bReflection(?:Class)?Constant\b|\bgetConstant\b",
     cases=r"\b(?:TYPE|self|static)\s*::\s*(?:from|tryFrom|cases)\s*\(",
     variables=r"\$\$|\$\{\s*(?!\w+\})|\bextract\s*\(|\bget_defined_vars\b|\bparse_str\s*\(|\b(?:include|require)(?:_once)?\b|\beval\s*\(",

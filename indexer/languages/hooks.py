@@ -239,11 +239,26 @@ C_HOOKS = Hooks(attributes=frozenset({"constructor", "destructor", "ifunc", "int
 
 PHP_HOOKS = Hooks(
     public_members=True,
+    runners=("*TestCase",),
+    passing=frozenset(
+        {
+            *("Attribute", "Override", "ReturnTypeWillChange", "Deprecated", "SensitiveParameter", "AllowDynamicProperties", "NoDiscard"),
+            *("Pure", "Immutable", "ArrayShape", "ExpectedValues", "Language", "LanguageLevelTypeAware", "NoReturn", "Internal"),
+            *("CoversClass", "CoversNothing", "CoversFunction", "CoversMethod", "CoversTrait", "UsesClass", "UsesFunction", "UsesMethod"),
+            *("Group", "Small", "Medium", "Large", "Test", "TestDox", "TestWith", "TestWithJson", "DataProvider", "DataProviderExternal"),
+            *("Depends", "Before", "After", "BeforeClass", "AfterClass", "RequiresPhp", "RequiresPhpExtension", "RequiresOperatingSystem"),
+            *("RunInSeparateProcess", "RunTestsInSeparateProcesses", "PreserveGlobalState", "BackupGlobals", "IgnoreDeprecations"),
+            *("DoesNotPerformAssertions", "Ticket", "WithoutErrorHandler"),
+        }
+    ),
+    running=frozenset(
+        {"Test", "TestWith", "TestWithJson", "DataProvider", "DataProviderExternal", "Before", "After", "BeforeClass", "AfterClass"}
+    ),
     silent_bases=(
-        *("exception", "errorexception", "error", "throwable", "runtimeexception", "logicexception", "invalidargumentexception"),
-        *("badmethodcallexception", "badfunctioncallexception", "domainexception", "lengthexception", "outofrangeexception"),
-        *("outofboundsexception", "overflowexception", "rangeexception", "underflowexception", "unexpectedvalueexception", "typeerror"),
-        *("valueerror", "jsonexception", "stdclass", "traversable", "unitenum", "backedenum", "stringable", "testcase"),
+        *("Exception", "ErrorException", "Error", "Throwable", "RuntimeException", "LogicException", "InvalidArgumentException"),
+        *("BadMethodCallException", "BadFunctionCallException", "DomainException", "LengthException", "OutOfRangeException"),
+        *("OutOfBoundsException", "OverflowException", "RangeException", "UnderflowException", "UnexpectedValueException", "TypeError"),
+        *("ValueError", "JsonException", "stdClass", "Traversable", "UnitEnum", "BackedEnum", "Stringable", "TestCase", "PHPUnit."),
     ),
     bases=(
         ("ArrayAccess", ("offset*",)),
@@ -252,10 +267,16 @@ PHP_HOOKS = Hooks(
         ("SeekableIterator", ("current", "key", "next", "rewind", "valid", "seek")),
         ("RecursiveIterator", ("current", "key", "next", "rewind", "valid", "getChildren", "hasChildren")),
         ("OuterIterator", ("current", "key", "next", "rewind", "valid", "getInnerIterator")),
+        ("FilterIterator", ("accept", "current", "key", "next", "rewind", "valid")),
+        ("RecursiveFilterIterator", ("accept", "current", "key", "next", "rewind", "valid", "getChildren", "hasChildren")),
+        ("IteratorIterator", ("current", "key", "next", "rewind", "valid")),
         ("Countable", ("count",)),
         ("JsonSerializable", ("jsonSerialize",)),
         ("Serializable", ("serialize", "unserialize")),
         ("SessionHandlerInterface", ("open", "close", "read", "write", "destroy", "gc")),
+        ("SplObserver", ("update",)),
+        ("SplSubject", ("attach", "detach", "notify")),
+        ("php_user_filter", ("filter", "onCreate", "onClose")),
     ),
 )
 """Bases are called by the last part of their names. `TestCase` calls tests, and what prepares them, which nobody looks for."""

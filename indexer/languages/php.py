@@ -34,6 +34,7 @@ PHP = Language(
     types_are_values=True,
     binds_late=True,
     linearises=True,
+    takes_members=True,
     is_compiled=False,
     manager="composer",
     runtime_members=frozenset(

@@ -202,6 +202,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     binds_late: a member is looked up by its name when the program runs: a field or a type that a subtype sets anew stands in for it.
     type_finders: functions outside that give any type by its name, by qualified name.
     interfaces_alone_dispatch: a call of a member of a type that is no interface runs that member, whatever has the type in itself.
+    takes_members: a type may take the members of another one into itself (traits): what is above it then calls them as its own.
     linearises: the types above a type are searched in one line, where a member of one base stands in for that of a base named later.
     parameters: how a parameter is written, for who reads lists of them (`query.changes.signatures`): "keyword" (Python: callers may name
         it), "colon" (`name: type`), "name type" or "type name"; "exact": any difference counts; empty: they are not read.
@@ -331,6 +332,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     binds_late: bool = False
     interfaces_alone_dispatch: bool = False
     linearises: bool = False
+    takes_members: bool = False
     type_finders: frozenset[str] = frozenset()
     parameters: Parameters = ""
     locks: Locks | None = None

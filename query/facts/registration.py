@@ -18,6 +18,7 @@ from query.facts.documents import documents
 from query.facts.hierarchy import overridden
 from query.facts.index import Index
 from query.facts.scopes import Scope, scopes
+from query.facts.type_graph import below
 
 
 class Registered(NamedTuple):
@@ -154,8 +155,13 @@ def _add_hooks(index: Index, ids: Collection[int], found: dict[int, Registered])
     types = {sym_id for sym_id in types if sym_id is not None and known[sym_id].kind in TYPE_KINDS}
     if not types:
         return
-    above = {sym_id: bases for sym_id in types if (bases := above_types(index).bases(sym_id))}
     docs = documents(index, {known[sym_id].doc_id for sym_id in members})
+    taken = {sym_id for sym_id in types if record_of(docs[known[sym_id].doc_id].language).takes_members}
+    above = {
+        sym_id: bases
+        for sym_id in types
+        if (bases := above_types(index).bases(sym_id) or _bases_of_takers(index, sym_id, taken=sym_id in taken))
+    }
     above_members = overridden(index, members)
     outside = {sym_id: super_id for sym_id, super_id, external in above_members if external}
     names = scopes(index, outside.values())
@@ -182,6 +188,13 @@ def _add_hooks(index: Index, ids: Collection[int], found: dict[int, Registered])
             base = names[outside[sym_id]].name
             words = f"it overrides '{base}' of a base outside the workspace, which may call it"
             found[sym_id] = Registered(words, document.path, -1, is_certain=True)
+
+
+def _bases_of_takers(index: Index, type_id: int, *, taken: bool) -> list[str]:
+    """Bases outside the workspace of the types that have the members of this one as their own."""
+    if not taken:
+        return []
+    return list(dict.fromkeys(base for sub_id in sorted(below(index, [type_id])) for base in above_types(index).bases(sub_id)))
 
 
 def _managed(index: Index, pairs: Collection[tuple[int, int]]) -> dict[int, str]:

@@ -129,14 +129,22 @@ class _Texts:
 
 def _of_field(index: Index, symbol: Symbol, record: Language, texts: _Texts) -> Iterator[_Cause]:
     name, rules = symbol.record.name, record.by_values
-    own = set(_family_files(index, symbol))
+    own = {path: texts.code(path) for path in _family_files(index, symbol)}
     made = [
         path
-        for path in sorted(own)
-        if any(name.startswith(match["start"] or "") for match in re.finditer(rules.own_members, texts.code(path)))
+        for path, text in own.items()
+        if any(name.startswith(match["start"] or "") for match in re.finditer(rules.own_members, text)) or re.search(rules.values, text)
     ]
     if made:
-        yield "nameless_calls", f"a member is read there by a name that is made, which may be '{name}'", made
+        yield "nameless_calls", f"a member is read there by a name that is a value, which may be '{name}'", made
+    around = re.escape(_type_of(index, symbol))
+    spilling = [
+        path
+        for path, text in texts.having()
+        if (path in own or (around and re.search(rf"\b{around}\b", text))) and re.search(rules.all_fields, text)
+    ]
+    if spilling:
+        yield "nameless_calls", f"all fields of a value are read there together, which may be those beside '{name}'", spilling
     string = re.compile(rf"(['\"]){re.escape(name)}\1")
     named = [path for path, text in texts.having(name) if path not in made and string.search(text) and re.search(rules.members, text)]
     if named:
@@ -164,6 +172,11 @@ def _of_constant(index: Index, symbol: Symbol, record: Language, texts: _Texts) 
             path for path, text in texts.having("::") if pattern.search(text) and (path == symbol.record.path or around in text)
         ]:
             yield "nameless_calls", f"constants of '{around}' are reached by their values, or all together", reached
+
+
+def _type_of(index: Index, symbol: Symbol) -> str:
+    holder = scopes(index, [symbol.sym_id])[symbol.sym_id].container
+    return "" if holder is None else scopes(index, [holder])[holder].name
 
 
 def _is_defined_by_string(symbol: Symbol, text: str) -> bool:

@@ -21,7 +21,7 @@ from query.facts.symbols import Symbol, symbols_by_id
 
 _CALLED = frozenset({"function", "method", "class"})
 _STRING = re.compile(rb"'((?:[\w\\]+(?:::|@))?[\w\\]{1,200})'|\"((?:[\w\\]+(?:::|@))?[\w\\]{1,200})\"")
-_BEGINNING = re.compile(rb"(?:'(\w{2,})'|\"(\w{2,})\")[ \t]*\.|\"(\w{2,})(?:\$|\{\$)")
+_BEGINNING = re.compile(rb"(?:'(\w{2,})'|\"(\w{2,})\")[ \t]*\.|\"(\w{2,})(?:\$|\{\$)|\bsprintf\(\s*['\"](\w{2,})%")
 _DYNAMIC = re.compile(
     rb"(?:->|::)[ \t]*(?:\$\w+|\{)[^;\n]{0,200}?\(|\$\w+\(|\bnew[ \t]+\$|\bcall_user_func|\bis_callable|\bmethod_exists|\bfunction_exists"
 )
