@@ -175,7 +175,11 @@ def _add_hooks(index: Index, ids: Collection[int], found: dict[int, Registered])
         if scope.name in hooks.members and _may_be_asked_for(index, sym_id, scope.name, container, hooks):
             words = f"an interface outside the workspace asks for '{scope.name}', and whoever has that calls it"
             found[sym_id] = Registered(words, document.path, -1, is_certain=True)
-        elif container in above and (hook := _hook(scope.name, above[container], hooks)):
+        elif (
+            container in above
+            and (hook := _hook(scope.name, above[container], hooks))
+            and (hook[1] or not is_private(scope, document.language))
+        ):
             base, is_certain = hook
             verb = "calls" if is_certain else "may call"
             found[sym_id] = Registered(
@@ -239,6 +243,12 @@ def _has_parameters(index: Index, sym_id: int) -> bool:
     """By the signature that the server told; without one, nobody knows."""
     row = index.row("SELECT s.name, t.signature FROM symbol s JOIN symbol_text t USING (sym_id) WHERE s.sym_id = ?", [sym_id])
     return row is not None and row[1] is not None and f"{row[0]}(" in row[1] and f"{row[0]}()" not in row[1]
+
+
+def is_private(scope: Scope, language: str) -> bool:
+    """Whether no other type can name a member, where a language says so of each."""
+    grammar = record_of(language).grammar
+    return grammar is not None and grammar.exports == "unless private" and not scope.flags & SymbolFlag.EXPORTED
 
 
 def _hook(name: str, bases: Collection[str], hooks: Hooks) -> tuple[str, bool] | None:

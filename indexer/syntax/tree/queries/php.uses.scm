@@ -50,6 +50,17 @@
 ((class_constant_access_expression . [(name) @confined (qualified_name (name) @confined .)] (name) @_constant)
   (#not-eq? @_constant "class"))
 (binary_expression) @sides.instanceof
+; What is only asked of a type, which is named so: no value of it is made.
+((attribute (name) @_told parameters: (arguments (argument (class_constant_access_expression . (name) @confined))))
+  (#match? @_told "^(Covers|Uses)(Class|Trait|Method)$"))
+((function_call_expression
+  function: (name) @_asks
+  arguments: (arguments (argument (class_constant_access_expression . (name) @confined))))
+  (#match? @_asks "^(is_a|is_subclass_of|class_exists|interface_exists|method_exists)$"))
+((member_call_expression name: (name) @_asks arguments: (arguments (argument (class_constant_access_expression . (name) @confined))))
+  (#match? @_asks "^(assert(Not)?InstanceOf|expectException|create(Stub|Mock|PartialMock|ConfiguredMock))$"))
+((scoped_call_expression name: (name) @_asks arguments: (arguments (argument (class_constant_access_expression . (name) @confined))))
+  (#match? @_asks "^(assert(Not)?InstanceOf|create(Stub|Mock))$"))
 
 ; ---- what is written
 
