@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from indexer.encoding import parse_json, read_manifest
 
-MANIFEST = "composer.json"
+MANIFEST, INSTALLED = "composer.json", "composer/installed.json"
 _PLATFORM = re.compile(r"(?:php(?:-\w+)?|hhvm|(?:ext|lib)-[\w-]+|composer(?:-[\w-]+)?)\Z", re.IGNORECASE)
 """What is required and is no package: the language, its extensions, Composer itself."""
 
@@ -37,10 +37,20 @@ def vendor_folder(manifest: Path) -> str:
     return plain if plain not in ("", ".") and not plain.startswith(("/", "..", "$", "~")) else "vendor"
 
 
-@functools.lru_cache(maxsize=256)
 def installed(vendor: str) -> dict[str, str]:
     """Version of each package below a vendor folder (absolute), by name, as Composer has written them down; empty where it has not."""
-    whole = _json(Path(vendor, "composer", "installed.json"))
+    try:
+        stamp = os.stat(os.path.join(vendor, INSTALLED)).st_mtime_ns
+    except OSError:
+        return {}
+    return _installed(vendor, stamp)
+
+
+@functools.lru_cache(maxsize=64)
+def _installed(vendor: str, stamp: int) -> dict[str, str]:
+    """`stamp`: when the list was written, which is asked for again each time."""
+    del stamp
+    whole = _json(Path(vendor, INSTALLED))
     found: dict[str, str] = {}
     packages = whole.get("packages")
     for package in packages if isinstance(packages, list) else ():

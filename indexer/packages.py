@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, cast
 
 from indexer import composer, python_project
 from indexer.encoding import open_plain, parse_json, read_manifest, read_toml
-from indexer.languages import record_of
+from indexer.languages import PHP, record_of
 from indexer.private_places import is_held
 from indexer.python_project import NAMELESS, External
 from indexer.scip import external
@@ -71,6 +71,12 @@ class Externals:
             if match and (found := describe(match)) is not None:
                 return found
         return self._python.describe(path)
+
+    @staticmethod
+    def is_of_composer(path: str) -> bool:
+        """Whether a file lies in a package that Composer says it has installed, in the workspace, where git mostly ignores it."""
+        match = _COMPOSER.search(path)
+        return match is not None and _from_composer(match) is not None
 
     def is_installed(self, path: str) -> bool:
         """Whether a file is one of an installed package, a toolchain or a system, where it really lies and not only by its name here."""
@@ -129,7 +135,7 @@ def _from_composer(match: re.Match[str]) -> External | None:
 
 def _from_php_stubs(match: re.Match[str]) -> External:
     """What the language and its extensions declare, which is written in files of the server: names are global, whatever the file."""
-    return External(f"php:{match.group(1)}", "composer", "php", "", "php", match.group(1))
+    return External(f"{PHP.name}:{match.group(1)}", "composer", PHP.name, "", PHP.name, match.group(1))
 
 
 def _from_bundled(match: re.Match[str]) -> External:
@@ -274,10 +280,12 @@ _AT_ONCE, _MOST_DIGESTED = 1 << 20, 1 << 30
 
 
 def ingredients_digest(root: Path, paths: Sequence[str]) -> str:
-    """Digest of the manifests, lock files and compiler settings among `paths`, and of what npm has installed."""
+    """Digest of the manifests, lock files and compiler settings among `paths`, and of what npm and Composer have installed."""
     digest = hashlib.sha256()
     wanted = [path for path in paths if path.rpartition("/")[2] in _INGREDIENTS or _TSCONFIG.search(path)]
-    unlisted = ("node_modules/.package-lock.json", "compile_commands.json", "build/compile_commands.json")
+    unlisted = ["node_modules/.package-lock.json", "compile_commands.json", "build/compile_commands.json"]
+    manifests = [path for path in wanted if path.rpartition("/")[2] == composer.MANIFEST]
+    unlisted += [os.path.join(os.path.dirname(path), composer.vendor_folder(root / path), composer.INSTALLED) for path in manifests]
     for path in [*wanted, *unlisted]:
         try:
             with open_plain(root / path) as opened:

@@ -29,7 +29,7 @@ WIRE_MODULES = 0
 BARE_NUMBERS = 0
 """Kinds, flags, roles, evidence and confidence in SQL that are numbers and not names; the aim is none."""
 
-LANGUAGE_NAMES = 61
+LANGUAGE_NAMES = 62
 """Strings that name a language, outside of `indexer.languages`; what is left are programs, managers of packages, runners, settings
 and folders that are called as a language is."""
 

@@ -380,6 +380,54 @@ CASES: dict[str, str] = {
         for f in *.txt; do cmd -x $f; done
         ./run.sh; $cmd a; foo | bar; y=$(foo a); unset NAME; (( i++ ))
         """,
+    "php/Shape.php": """
+        <?php
+        declare(strict_types=1);
+        namespace Acme\\Shapes;
+        use Acme\\Contracts\\{Area as HasArea, Named};
+        use function Acme\\format;
+        /** A shape. */
+        #[Attribute]
+        abstract class Shape extends Base implements HasArea, \\Countable {
+          use Counts, Logs { Counts::log insteadof Logs; log as protected logged; }
+          public const SIDES = 0, CORNERS = self::SIDES;
+          protected static int $made = 0;
+          private ?string $label = null, $other;
+          public function __construct(protected string $name, private int $size = self::SIDES, ...$rest) {
+            self::$made++; $this->label = $name; $this->items[] = parent::go(); new static($size);
+          }
+          abstract function area(): float;
+          private function hidden() { return $this?->name instanceof Shape; }
+        }
+        interface Drawn { const A = 1; public function d(); }
+        trait Counts { abstract function boot(); public static function st() {} }
+        enum Suit: string { case Hearts = 'H'; const Wild = self::Hearts; }
+        class Hooked { public string $v { get => strtoupper($this->v); set(string $x) { $this->v = $x; } } }
+        define('OLD', 1);
+        const TOP = 5;
+        function make(Shape|Drawn|null $s, &$out, self $z = new Shape(name: 'x')): ?Suit { return $s; }
+        """,
+    "php/locals.php": """
+        <p><?= $title ?></p>
+        <?php
+        function locals(array $items, $out) {
+          global $config; static $calls = 0;
+          $f = function (int $x) use ($items, &$out) { return $x + $items + $free; };
+          $g = static fn(int $z) => $z * $items;
+          $f(1); ($g)(2); $name = 'x'; $$name = 1; $this->$name(); new $name(); $class::make(); strlen(...); $o->go(...);
+          [$a, ['k' => $b, $o->p]] = list($c, , $d) = $items;
+          foreach ($items as $key => &$value) { echo "$key: {$value->title} $value->name ${a} {$b['x']}"; }
+          try { $b .= 'x'; unset($items[0], $c); } catch (A | \\B $e) { throw $e; }
+          if (preg_match('/x/', $d, $matches)) { return $matches; }
+          helper($later); $later = 1; goto end; end:
+          return new class($a) extends Base implements I { public function go() { return __CLASS__; } } ?: new class {};
+          $t = <<<EOT
+            {$o->name()} and $items[0] $o->y
+            EOT;
+          return compact('a') + isset($a) + Base::class + A::B + namespace\\other() + match (true) { default => $t };
+        }
+        $top = locals([], $top);
+        """,
     "java/Foo.java": """
         package com.a.b;
         import java.util.List;

@@ -95,6 +95,8 @@ def test_surveys_of_folders_join(tmp_path: Path):
         ("/h/.cargo/registry/src/index.crates.io-1/serde-1.0.2/src/lib.rs", "cargo:serde@1.0.2/src/lib.rs", ("cargo", "serde", "1.0.2")),
         ("/r/lib/rustlib/src/rust/library/core/src/clone.rs", "rust:core/src/clone.rs", ("rust", "core", "")),
         ("/usr/include/c++/12/vector", "system:include/c++/12/vector", ("system", "include", "")),
+        ("/s/node_modules/intelephense/lib/stub/SPL/SPL.php", "php:SPL/SPL.php", ("composer", "php", "")),
+        ("/w/vendor/acme/tool/src/Tool.php", "unknown:tool/src/Tool.php", ("", "", "")),  # Composer has not written that it is there
         ("/v/lib/python3.11/site-packages/six.py", "pip:six@/six.py", ("pip", "six", "")),
         ("/somewhere/else/entirely/x.ts", "unknown:else/entirely/x.ts", ("", "", "")),
     ],

@@ -27,14 +27,14 @@ _SELF = ("crate", "self", "super")  # Rust: from the root of this very package
 
 
 def dotted(name: str) -> str:
-    """A name as any language writes it, as this index does: `ns::Box<T>::get`, `(*Router).Handle` and `Router.Handle()` with dots.
+    r"""A name as any language writes it, as this index does: `ns::Box<T>::get`, `(*Router).Handle`, `A\B::$c` and `Router.Handle()` with dots.
 
     The symbol of an operator keeps its own signs: `Square::operator<`; and a name that an expression makes keeps its brackets:
     `a.[Symbol.iterator]`.
     """
     operator = _OPERATOR.search(name) or _COMPUTED.search(name)
     rest, last = (name[: operator.start(1)], operator[1]) if operator else (name, "")
-    rest = rest.replace("->", ".")
+    rest = rest.replace("->", ".").replace("::$", "::").replace("\\", ".")
     while (fewer := _ARGUMENTS.sub("", rest)) != rest:
         rest = fewer
     plain = re.sub(r"[.:]+", ".", re.sub(r"[()*&!]", "", rest)).strip(". ")

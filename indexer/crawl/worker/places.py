@@ -67,13 +67,16 @@ class Places:
         if key is None:
             path = without_alias(uri_to_path(uri))
             relative = self._relative(path)
-            if relative and path not in self._externals.unread and not any(part in relative for part in _FOREIGN):
+            if relative and path not in self._externals.unread and not self._is_foreign(path, relative):
                 key = relative
             else:
                 key = self._externals.describe(path).key
                 self._outside.add(uri)
             self._keys[uri] = key
         return key
+
+    def _is_foreign(self, path: str, relative: str) -> bool:
+        return any(part in relative for part in _FOREIGN) or self._externals.is_of_composer(path)
 
     def inside(self, uri: str) -> str:
         """Relative path of a workspace file; empty for any other."""
