@@ -54,7 +54,7 @@ PHP_BY_VALUES = ByValues(
     listed=r"\bcompact\s*\(",
     shared=r"\bglobal\s[^;]*\$NAME\b|\$GLOBALS\s*\[\s*['\"]NAME['\"]",
     includes=r"\b(?:include|require)(?:_once)?\b",
-    told=r"@(?:method|property(?:-read|-write)?)\b[^\n]*?\bNAME\b",
+    told=r"@(?:method|property(?:-read|-write)?)\b[^\n]{0,300}?\bNAME\b",
     runs_text=r"\b(?:eval|create_function|assert)\s*\(",
     calls=(
         r"(?:->|::)\s*\{[^{}]*\}\s*\(|\bcall_user_func(?:_array)?\b|\bforward_static_call\w*|\b(?:include|require)(?:_once)?\b"

@@ -35,6 +35,7 @@ PHP = Language(
     binds_late=True,
     linearises=True,
     takes_members=True,
+    bases_are_named=True,
     is_compiled=False,
     manager="composer",
     runtime_members=frozenset(

@@ -27,7 +27,7 @@ _SELF = ("crate", "self", "super")  # Rust: from the root of this very package
 
 
 def dotted(name: str) -> str:
-    r"""A name as any language writes it, as this index does: `ns::Box<T>::get`, `(*Router).Handle`, `A\B::$c` and `Router.Handle()` with dots.
+    r"""A name as any language writes it, as this index does: `ns::Box<T>::get`, `(*Router).Handle`, `A\B::$c`, `Router.Handle()`.
 
     The symbol of an operator keeps its own signs: `Square::operator<`; and a name that an expression makes keeps its brackets:
     `a.[Symbol.iterator]`.

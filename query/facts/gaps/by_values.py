@@ -77,14 +77,16 @@ def concerned(index: Index, ids: Collection[int]) -> set[int]:
     if not any(record_of(language).by_values.members for language in set(languages_of(index).values())):
         return set()
     known = symbols_by_id(index, sorted(ids))
-    return {sym_id for sym_id, symbol in known.items() if next(_causes(index, symbol, lambda path: held_now(index, path)), None)}
+    held: dict[str, _Texts] = {}
+    return {sym_id for sym_id, symbol in known.items() if next(_causes(index, symbol, lambda path: held_now(index, path), held), None)}
 
 
-def _causes(index: Index, symbol: Symbol, read: Callable[[str], bytes | None]) -> Iterator[_Cause]:
+def _causes(index: Index, symbol: Symbol, read: Callable[[str], bytes | None], held: dict[str, _Texts] | None = None) -> Iterator[_Cause]:
+    """Args: held: by language the texts of a question about many symbols, which are read once."""
     record = record_of(languages_of(index).get(symbol.record.path, ""))
     if not record.by_values.members or symbol.record.external:
         return
-    texts = _Texts(index, record, read)
+    texts = _Texts(index, record, read) if held is None else held.setdefault(record.name, _Texts(index, record, read))
     kind = symbol.record.kind
     if kind in _FIELDS:
         yield from _of_field(index, symbol, record, texts)
@@ -112,17 +114,28 @@ class _Texts:
     def __init__(self, index: Index, record: Language, read: Callable[[str], bytes | None]) -> None:
         self._index, self._read = index, read
         self.paths = sorted(path for path, language in languages_of(index).items() if language in record.names)
+        self._contents: dict[str, bytes] = {}
+        self._codes: dict[str, str] = {}
+
+    def content(self, path: str) -> bytes:
+        known = self._contents.get(path)
+        if known is None:
+            known = self._contents[path] = self._read(path) or b""
+        return known
 
     def raw(self, path: str) -> str:
-        return (self._read(path) or b"").decode("utf-8", "replace")
+        return self.content(path).decode("utf-8", "replace")
 
     def code(self, path: str) -> str:
-        return _NO_CODE.sub(lambda match: "\n" * match[0].count("\n"), self.raw(path))
+        known = self._codes.get(path)
+        if known is None:
+            known = self._codes[path] = _NO_CODE.sub(lambda match: "\n" * match[0].count("\n"), self.raw(path))
+        return known
 
     def having(self, *words: str) -> Iterator[tuple[str, str]]:
         """Path and code of those that have all words."""
         for path in self.paths:
-            content = self._read(path) or b""
+            content = self.content(path)
             if all(word.encode("utf-8", "surrogatepass") in content for word in words):
                 yield path, self.code(path)
 
@@ -221,8 +234,12 @@ def _told(symbol: Symbol, record: Language, texts: _Texts) -> Iterator[_Cause]:
 
 def _in_texts(symbol: Symbol, record: Language, texts: _Texts) -> Iterator[_Cause]:
     name = symbol.record.name
-    string = re.compile(rf"(['\"])(?:(?!\1)[^\n])*\b{re.escape(name)}\s*\(")
-    paths = [path for path, text in texts.having(name) if re.search(record.by_values.runs_text, text) and string.search(text)]
+    string = re.compile(rf"(['\"])(?:(?!\1)[^\n])*?(?P<of>->|::)?(?<!\w){re.escape(name)}\s*\((?P<none>\))?")
+    paths = [
+        path
+        for path, text in texts.having(name)
+        if any((match["of"] and not match["none"]) or re.search(record.by_values.runs_text, text) for match in string.finditer(text))
+    ]
     if paths:
         yield "string_called", f"a text that may be run calls '{name}'", paths
 

@@ -20,7 +20,7 @@ from query.facts.index import Index
 from query.facts.symbols import Symbol, symbols_by_id
 
 _CALLED = frozenset({"function", "method", "class"})
-_STRING = re.compile(rb"'((?:[\w\\]+(?:::|@))?[\w\\]{1,200})'|\"((?:[\w\\]+(?:::|@))?[\w\\]{1,200})\"")
+_STRING = re.compile(rb"'((?:[\w\\]*(?:::|@))?[\w\\]{1,200})'|\"((?:[\w\\]*(?:::|@))?[\w\\]{1,200})\"")
 _BEGINNING = re.compile(rb"(?:'(\w{2,})'|\"(\w{2,})\")[ \t]*\.|\"(\w{2,})(?:\$|\{\$)|\bsprintf\(\s*['\"](\w{2,})%")
 _DYNAMIC = re.compile(
     rb"(?:->|::)[ \t]*(?:\$\w+|\{)[^;\n]{0,200}?\(|\$\w+\(|\bnew[ \t]+\$|\bcall_user_func|\bis_callable|\bmethod_exists|\bfunction_exists"
@@ -51,10 +51,19 @@ def concerned(index: Index, ids: Collection[int], drift: Drift) -> set[int]:
         return set()
     known = symbols_by_id(index, sorted(ids))
 
-    def read(path: str) -> bytes | None:
-        return held_now(index, path)
+    held: dict[str, bytes | None] = {}
+    calling: dict[str, bool] = {}
 
-    return {sym_id for sym_id, symbol in known.items() if _is_asked(index, symbol) and next(_places(index, symbol, read), None) is not None}
+    def read(path: str) -> bytes | None:
+        if path not in held:
+            held[path] = held_now(index, path)
+        return held[path]
+
+    return {
+        sym_id
+        for sym_id, symbol in known.items()
+        if _is_asked(index, symbol) and next(_places(index, symbol, read, calling), None) is not None
+    }
 
 
 def _is_asked(index: Index, symbol: Symbol) -> bool:
@@ -62,8 +71,15 @@ def _is_asked(index: Index, symbol: Symbol) -> bool:
     return language.calls_strings and symbol.record.kind in _CALLED and not symbol.is_local
 
 
-def _places(index: Index, symbol: Symbol, read: Callable[[str], bytes | None]) -> Iterator[tuple[str, int]]:
-    """Path and line, 0-based."""
+def _places(
+    index: Index, symbol: Symbol, read: Callable[[str], bytes | None], calling: dict[str, bool] | None = None
+) -> Iterator[tuple[str, int]]:
+    """Path and line, 0-based.
+
+    Args:
+        calling: of a question about many symbols, by path whether a text calls something dynamic, as far as it is known.
+    """
+    calling = {} if calling is None else calling
     language = languages_of(index)[symbol.record.path]
     name = symbol.record.name.encode("utf-8", "surrogatepass")
     low = name.lower()  # a language that calls strings tells no capitals apart
@@ -77,7 +93,9 @@ def _places(index: Index, symbol: Symbol, read: Callable[[str], bytes | None]) -
                 yield path, text.count(b"\n", 0, match.start())
         if name in text:
             yield from ((path, text.count(b"\n", 0, match.start())) for match in _ANNOTATED.finditer(text) if match[1] == name)
-        if _DYNAMIC.search(text):
+        if path not in calling:
+            calling[path] = _DYNAMIC.search(text) is not None
+        if calling[path]:
             for match in _BEGINNING.finditer(text):
                 if name.startswith(next(filter(None, match.groups()))) and name not in match.groups():
                     yield path, text.count(b"\n", 0, match.start())
