@@ -51,6 +51,7 @@ CONTENT_VERSION: what the same source means; a change makes indexes want a rebui
                     scripts that call the JVM
                     files in UTF-16 are read
                     what a second server says; Python: mappings made of pairs, `dataclasses.replace`; JavaScript: classes that look alike
+                    PHP: definitions, scopes, roles, imports and types above by its grammar, names by namespaces, packages of Composer
 """
 
 from __future__ import annotations
