@@ -160,8 +160,9 @@ WITH base AS (
 ), with_others AS (
     SELECT * FROM base WHERE sub_id IN (SELECT sub_id FROM base GROUP BY sub_id HAVING count(*) > 1)
 )
-SELECT s.sub_id, s.super_id, coalesce(min(CASE WHEN o.encl_id = s.sub_id THEN 0 ELSE o.line * 65536 + o.col END), 0) AS place
-FROM with_others s LEFT JOIN (SELECT doc_id, sym_id, line, col, encl_id FROM final_occ WHERE has_role(roles, 'supertype')) o
+SELECT s.sub_id, s.super_id,
+       coalesce(min(CASE WHEN o.encl_id = s.sub_id AND language_has(d.language, 'takes_members') THEN 0 ELSE o.line * 65536 + o.col END), 0) AS place
+FROM with_others s JOIN document d USING (doc_id) LEFT JOIN (SELECT doc_id, sym_id, line, col, encl_id FROM final_occ WHERE has_role(roles, 'supertype')) o
   ON o.doc_id = s.doc_id AND o.sym_id = s.super_id AND o.line BETWEEN s.start_line AND s.end_line
 GROUP BY ALL;
 
