@@ -27,9 +27,10 @@ def adopt_symbols(syntax: Syntax, symbols: Sequence[DocumentSymbol]) -> None:
         if where is None or selection is None:
             continue
         kind = SymbolKind(item.kind) if item.kind in _KINDS else SymbolKind.VARIABLE
-        name, named = _without_mark(item.name, _span(selection))
         syntax.symbols.append(
-            Definition(name=name, kind=kind, container=container, span=_span(where), selection=named, flags=SymbolFlag.EXPORTED)
+            Definition(
+                name=item.name, kind=kind, container=container, span=_span(where), selection=_span(selection), flags=SymbolFlag.EXPORTED
+            )
         )
         stack += [(child, len(syntax.symbols) - 1) for child in reversed(item.children or ())]
     at = {(symbol.selection.line, symbol.selection.col): ordinal for ordinal, symbol in enumerate(syntax.symbols) if ordinal}
@@ -45,13 +46,6 @@ def adopt_symbols(syntax: Syntax, symbols: Sequence[DocumentSymbol]) -> None:
             span = syntax.symbols[holder].span
             if (span.line, span.col) <= place < (span.end_line, span.end_col) and holder != ordinal:
                 tokens.enclosing[token] = holder
-
-
-def _without_mark(name: str, selection: Span) -> tuple[str, Span]:
-    """PHP's `$visitors` is `visitors` wherever it is taken of an object; an identifier is what stands behind the sign."""
-    if not name.startswith("$") or len(name) == 1 or selection.end_col - selection.col != len(name):
-        return name, selection
-    return name[1:], Span(selection.line, selection.col + 1, selection.end_line, selection.end_col)
 
 
 def _span(where: Range) -> Span:

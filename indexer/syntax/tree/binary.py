@@ -7,6 +7,7 @@ says what is meant: `(binary_expression) @sides.truth` is both sides of `&&` and
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from typing import Any
 
@@ -18,7 +19,7 @@ _Meant = Iterator[tuple[str, Any]]
 
 
 def add_sides(captures: MutableMapping[str, list[Any]]) -> None:
-    """Adds to the captures what is meant by those called `sides`, in place of them."""
+    """Adds to the captures what is meant by those called `sides` or `whole`, in place of them."""
     for capture in [name for name in captures if name.startswith("sides.")]:
         meaning = _MEANINGS[capture.removeprefix("sides.")]
         for node in captures.pop(capture):
@@ -27,6 +28,11 @@ def add_sides(captures: MutableMapping[str, list[Any]]) -> None:
             if sign is not None:
                 for name, found in meaning(sign, sides):
                     captures.setdefault(name, []).append(found)
+    for capture in [name for name in captures if name.startswith("whole.")]:
+        whole = _WHOLES[capture.removeprefix("whole.")]
+        for node in captures.pop(capture):
+            for name, found in whole(node):
+                captures.setdefault(name, []).append(found)
 
 
 def _signs(sign: Any, _sides: list[Any]) -> _Meant:
@@ -66,6 +72,43 @@ def _names(sides: list[Any], path: str, field: str) -> _Meant:
         if name is not None:
             yield "confined", name
 
+
+_ONLY_ASKING = re.compile(
+    rb"is_a|is_subclass_of|class_exists|interface_exists|method_exists|assert(?:Not)?InstanceOf|expectException"
+    rb"|create(?:Stub|Mock|PartialMock|ConfiguredMock)"
+)
+"""What is given a type's name and makes no value of it."""
+
+
+def _last_name(node: Any) -> Any:
+    """The name at the end of a path or behind a sign; None where there is none."""
+    if node is None or node.type == "name":
+        return node
+    last = node.named_child(node.named_child_count - 1) if node.named_child_count and node.type in _PATHS else None
+    return last if last is not None and last.type == "name" else None
+
+
+_PATHS = frozenset({"qualified_name", "relative_name", "variable_name"})
+
+
+def _call(node: Any) -> _Meant:
+    """What a call calls, or hands on: `strlen(...)`. A query would wait for the name behind each value of a chain of calls."""
+    called = node.child_by_field_name("function") or node.child_by_field_name("name")
+    name, arguments = _last_name(called), node.child_by_field_name("arguments")
+    if name is None:
+        return
+    first = arguments.named_child(0) if arguments is not None and arguments.named_child_count else None
+    yield ("handed" if first is not None and first.type == "variadic_placeholder" and called.type != "variable_name" else "call"), name
+    if _ONLY_ASKING.fullmatch(name.text):
+        for given in arguments.named_children if arguments is not None else ():
+            value = given.named_child(0) if given.named_child_count else None
+            if value is not None and value.type == "class_constant_access_expression":
+                asked = _last_name(value.named_child(0))
+                if asked is not None:
+                    yield "confined", asked
+
+
+_WHOLES: Mapping[str, Callable[[Any], _Meant]] = {"call": _call}
 
 _MEANINGS: Mapping[str, Callable[[Any, list[Any]], _Meant]] = {
     "sign": _signs,

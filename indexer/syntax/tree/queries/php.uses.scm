@@ -30,16 +30,7 @@
 (attribute [(name) @decorator (qualified_name (name) @decorator .) (relative_name (name) @decorator .)])
 (argument name: (name) @keyword)
 
-(function_call_expression
-  function: [(name) @call (qualified_name (name) @call .) (relative_name (name) @call .) (variable_name (name) @call)])
-(member_call_expression name: [(name) @call (variable_name (name) @call)])
-(nullsafe_member_call_expression name: [(name) @call (variable_name (name) @call)])
-(scoped_call_expression name: [(name) @call (variable_name (name) @call)])
-(function_call_expression
-  function: [(name) @handed (qualified_name (name) @handed .) (relative_name (name) @handed .)]
-  arguments: (arguments (variadic_placeholder)))
-(member_call_expression name: (name) @handed arguments: (arguments (variadic_placeholder)))
-(scoped_call_expression name: (name) @handed arguments: (arguments (variadic_placeholder)))
+[(function_call_expression) (member_call_expression) (nullsafe_member_call_expression) (scoped_call_expression)] @whole.call
 (object_creation_expression [(name) @call (qualified_name (name) @call .) (relative_name (name) @call .) (variable_name (name) @call)])
 (argument (variable_name (name) @argument))
 (argument (member_access_expression name: (name) @argument))
@@ -53,14 +44,6 @@
 ; What is only asked of a type, which is named so: no value of it is made.
 ((attribute (name) @_told parameters: (arguments (argument (class_constant_access_expression . (name) @confined))))
   (#match? @_told "^(Covers|Uses)(Class|Trait|Method)$"))
-((function_call_expression
-  function: (name) @_asks
-  arguments: (arguments (argument (class_constant_access_expression . (name) @confined))))
-  (#match? @_asks "^(is_a|is_subclass_of|class_exists|interface_exists|method_exists)$"))
-((member_call_expression name: (name) @_asks arguments: (arguments (argument (class_constant_access_expression . (name) @confined))))
-  (#match? @_asks "^(assert(Not)?InstanceOf|expectException|create(Stub|Mock|PartialMock|ConfiguredMock))$"))
-((scoped_call_expression name: (name) @_asks arguments: (arguments (argument (class_constant_access_expression . (name) @confined))))
-  (#match? @_asks "^(assert(Not)?InstanceOf|create(Stub|Mock))$"))
 
 ; ---- what is written
 
