@@ -47,6 +47,7 @@ class Objects(Solver):
         self.replaced: list[tuple[int, int]] = []  # a method, and the row that sets what stands in its place in some object
         self.maps: set[int] = set()  # numbers of containers whose elements are pairs of a key and an item
         self._records: set[int] = set()  # numbers of containers with properties
+        self._at_proxies: set[tuple[int, str, int, int]] = set()
         self._this: dict[int, int] = {}
         self._exports: dict[int, int] = {}
         self._exported: dict[int, list[int]] = {}
@@ -84,6 +85,13 @@ class Objects(Solver):
     def is_record(self, value: int) -> bool:
         sort, first, _ = self.values[value]
         return sort == Sort.CONTAINER and first in self._records
+
+    def is_first_look(self, proxy: int, name: str, node: int, row: int) -> bool:
+        """Whether a member of a proxy was not yet asked for by its name, for this node and row; from now on it was."""
+        looked = (proxy, name, node, row)
+        is_first = looked not in self._at_proxies
+        self._at_proxies.add(looked)
+        return is_first
 
     def is_map(self, value: int) -> bool:
         sort, first, _ = self.values[value]

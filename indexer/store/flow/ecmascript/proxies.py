@@ -41,7 +41,12 @@ def run_trap(solver: Objects, traps: int, name: str, given: list[int], result: i
 
 
 def read(solver: Objects, value: int, name: str, target: int, row: int) -> None:
-    """`proxy.name`: what the trap gives counts where the target has nothing of that name."""
+    """`proxy.name`: what the trap gives counts where the target has nothing of that name.
+
+    What a proxy stands for may be the proxy itself: `request = new Proxy(request, traps)`.
+    """
+    if not solver.is_first_look(value, name, target, row):
+        return
     _, number, traps = solver.values[value]
     held, result, given = target_of(solver, number), solver.graph.node(), solver.graph.node()
     solver.graph.watch(held, solver.once(lambda each: solver.load(each, name, target, -1, row)))
@@ -53,7 +58,9 @@ def read(solver: Objects, value: int, name: str, target: int, row: int) -> None:
 
 
 def write(solver: Objects, value: int, name: str, source: int, row: int) -> None:
-    """`proxy.name = x`."""
+    """`proxy.name = x`; see `read`."""
+    if not solver.is_first_look(value, name, source, row):
+        return
     _, number, traps = solver.values[value]
     held, given = target_of(solver, number), solver.graph.node()
     solver.graph.watch(held, solver.once(lambda each: solver.store(each, name, source, -1)))
