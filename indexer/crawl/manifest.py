@@ -164,6 +164,7 @@ class Account:
             "recipe": self.recipe,
             "generation": str(self.number),
             "folder": identity_of(self.root),
+            "project_files": json.dumps(self.plan.project_files),
         }
         if self.plan.left_out:
             said["left_out"] = json.dumps(dict(self.plan.left_out))

@@ -19,7 +19,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from indexer import logs, plain_files, prerequisites, vcs
+from indexer import logs, plain_files, prerequisites, project_files, vcs
 from indexer.config import Config, why_withheld
 from indexer.consent import Refusal, told
 from indexer.crawl.dispatch import Watcher, Work, processors, worker_count
@@ -271,7 +271,12 @@ class _Run:
             watcher.note(f"{setting} is not followed: {why_withheld(setting)}")
         groups = grouping.groups
         documents = [document for item in groups for document in item.documents]
-        seen = replace(seen, documents=documents, skipped=sorted([*seen.skipped, *grouping.skipped], key=lambda item: item.path))
+        seen = replace(
+            seen,
+            documents=documents,
+            skipped=sorted([*seen.skipped, *grouping.skipped], key=lambda item: item.path),
+            project_files=project_files.digests(self.home.root, paths, {item.language for item in documents}),
+        )
         common = ingredients(config, folders)
         second = second_group(groups, folders, paths, config, self.environment)
         if isinstance(second, str):

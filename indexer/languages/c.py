@@ -99,6 +99,7 @@ C = Language(
     numbers_members=True,
     sets_by_place=True,
     project_is_outermost=True,
+    project_files=("compile_commands.json", "compile_flags.txt", ".clangd", "CMakeLists.txt"),
     build_files=("CMakeLists.txt", "Makefile", "makefile", "GNUmakefile"),
     builds_choose_files=True,
     parameters="type name",

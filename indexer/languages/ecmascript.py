@@ -87,6 +87,7 @@ TYPESCRIPT = Language(
     file_imports="from",
     package_of="manifest",
     manager="npm",
+    project_files=("package.json", "tsconfig*.json", "jsconfig.json", "pnpm-workspace.yaml"),
     runtime_members=frozenset({"toString", "valueOf", "toJSON", "then", "next", "handleEvent"}),
     # of descriptors (`Object.defineProperty`) and of what handles a proxy
     object_members=frozenset(

@@ -32,6 +32,7 @@ GO = Language(
     imports_files=False,
     spreads=True,
     manager="go",
+    project_files=("go.mod", "go.work"),
     texts=("comments",),
     declared_only=True,
     calls_c=r"\bC\.NAME\b",

@@ -56,6 +56,7 @@ JAVA = Language(
     runner="junit",
     runs_by_name=frozenset({"premain", "agentmain"}),
     manager="maven",
+    project_files=("pom.xml", "build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"),
     hooks=JVM_HOOKS,
     bridges=JAVA_BRIDGES,
     leaves_unsaid=True,

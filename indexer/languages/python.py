@@ -130,6 +130,10 @@ PYTHON = Language(
     imports_names=True,
     is_module=True,
     has_environment=True,
+    project_files=(
+        *("pyproject.toml", "setup.cfg", "setup.py", "pytest.ini", ".pytest.ini", "tox.ini"),
+        *("ty.toml", "pyrightconfig.json", "pyrefly.toml", ".python-version"),
+    ),
     refreshes_by_name=True,
     is_compiled=False,
     texts=("template",),

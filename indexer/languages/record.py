@@ -173,6 +173,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     build_files: project files of those who build, where servers go by others.
     declared_only: nothing runs outside functions but what a variable is set to; who names a package does not run all of it.
     refreshes_by_name: its rules are known well enough to say which documents an edit concerns.
+    project_files: patterns of names of files that say where imports lead, or what a build takes in (`indexer.project_files`).
     passes_on: a regex over a source that hands on what another file exports, and names none of it; empty: there is no such thing.
     builds_choose_files: several files of a folder may define the same, and a build takes one of them.
     imports_hosts: what is imported may begin with the name of a host, whose dots separate nothing.
@@ -307,6 +308,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     build_files: tuple[str, ...] = ()
     declared_only: bool = False
     refreshes_by_name: bool = False
+    project_files: tuple[str, ...] = ()
     passes_on: str = ""
     builds_choose_files: bool = False
     imports_hosts: bool = False

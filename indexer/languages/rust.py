@@ -51,6 +51,7 @@ RUST = Language(
     has_macros=True,
     package_of="manifest",
     manager="cargo",
+    project_files=("Cargo.toml", "rust-toolchain", "rust-toolchain.toml"),
     texts=("script",),
     declared_only=True,
     calls_c=r'extern\s*"C[^{]*\{[^}]*\bfn\s+NAME\b|extern\s*"C[^{]*\{[^}]*\bstatic\s+(?:mut\s+)?NAME\b',

@@ -139,7 +139,8 @@ class Certificate:
         """
         family = (language,) if language else family_of(self._index, about)
         moved = of_family(self._index, self.drift.paths, family)
-        reasons = reading.stale(self._index, moved if holds is None else [path for path in moved if holds(path)], self._unsaved)
+        moved = sorted({*(path for path in moved if holds is None or holds(path)), *self.drift.decided_anew(family)})
+        reasons = reading.stale(self._index, moved, self._unsaved)
         if holds is None:
             reasons += self._index.keep(f"gaps {methods} {family}", lambda: reading.coverage(self._index, methods, None, family))
         else:
@@ -206,7 +207,8 @@ class Certificate:
         """
         # where no server tells a base, a row too many is there, which says so itself, and none too few
         asked = [method for method in methods if method != SUPERTYPES]
-        reasons = reading.stale(self._index, self.drift.paths, self._unsaved) + reading.coverage(self._index, asked, holds)
+        moved = sorted({*self.drift.paths, *self.drift.project_files})
+        reasons = reading.stale(self._index, moved, self._unsaved) + reading.coverage(self._index, asked, holds)
         if symbols:
             uses = self._uses(symbols, "callers", None)
             said = {reason.code for reason in reasons}
@@ -276,9 +278,10 @@ class Certificate:
             return frozenset(symbol.sym_id for symbol in asked)
         uses = self._uses(asked, "callers", None)
         paths = self._unread(uses, methods).paths
-        if len(asked) > _FEW or not paths:
-            return frozenset(uses.scope.touched_symbols(paths) if paths else ())
-        return frozenset(symbol.sym_id for symbol in asked if self._unread(self._uses([symbol], "callers", None), methods).paths)
+        if len(asked) <= _FEW and paths:
+            return frozenset(symbol.sym_id for symbol in asked if self._unread(self._uses([symbol], "callers", None), methods).paths)
+        anew = [symbol for symbol in asked if self._decided_anew(self._uses([symbol], "callers", None))] if self.drift.project_files else []
+        return frozenset({*(uses.scope.touched_symbols(paths) if paths else ()), *(symbol.sym_id for symbol in anew)})
 
     def text(self, path: str) -> bytes | None:
         """What a file holds now; None where nobody can tell."""
@@ -286,7 +289,13 @@ class Certificate:
         return self._texts.read(path) if open_text is None else open_text.encode("utf-8", "replace")
 
     def _unread(self, uses: Uses, methods: Sequence[str]) -> reading.Touching:
-        return reading.touching(self._index, uses.scope, of_family(self._index, self.drift.paths, uses.family), methods)
+        found = reading.touching(self._index, uses.scope, of_family(self._index, self.drift.paths, uses.family), methods)
+        anew = self._decided_anew(uses)
+        return found._replace(stale=sorted({*found.stale, *anew})) if anew else found
+
+    def _decided_anew(self, uses: Uses) -> list[str]:
+        """Project files because of which other files may mean one of the symbols by now, or mean it no more."""
+        return [] if uses.scope.is_bounded else self.drift.decided_anew(uses.family)
 
     def _uses(self, symbols: Sequence[Symbol], question: Question, within: Callable[[str], bool] | None) -> Uses:
         families = [family_of(self._index, path) for path in dict.fromkeys(symbol.record.path for symbol in symbols)]

@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Collection, Mapping
 
+from indexer.manifests import format_of
 from query.facts.index import Index
 
 
@@ -24,7 +25,9 @@ def family_of(index: Index, path: str) -> tuple[str, ...]:
 
 
 def of_family(index: Index, paths: list[str], family: Collection[str]) -> list[str]:
-    """Those that may hold one of these languages: a new file by its ending, where that is of indexed files of other languages only."""
+    """Those that may hold one of these languages, or name what they define: a new file by its ending, where that is of indexed files of
+    other languages only; a manifest in any case.
+    """
     if not family or not paths:
         return paths
     languages = languages_of(index)
@@ -32,7 +35,7 @@ def of_family(index: Index, paths: list[str], family: Collection[str]) -> list[s
     return [
         path
         for path in paths
-        if not (found := {languages[path]} if path in languages else endings.get(_ending(path), set())) or not found.isdisjoint(family)
+        if format_of(path) or not (found := {languages[path]} if path in languages else endings.get(_ending(path), set())) or not found.isdisjoint(family)
     ]
 
 

@@ -12,11 +12,13 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
-from indexer import sparse
+from indexer import project_files, sparse
+from indexer import unread as unread_files
 from indexer.errors import UsageError
 from indexer.folders import TICK_NS, identity_of, may_hold_sources
 from indexer.model import BY_WORDS, LossReason, SkipReason
@@ -33,6 +35,9 @@ MAX_STATS = 60_000
 MAX_READS = 500
 """Files with a new time whose content is compared; more than that count as changed."""
 
+_MOST_NEW = 500
+"""New files that no server reads, of which words are looked up; more of them hold data."""
+
 MAX_FOLDERS = 500
 """Folders that are listed for new files in one look; with more than that nobody knows, and the answer says so."""
 
@@ -41,7 +46,8 @@ MAX_FOLDERS = 500
 class Drift:
     """`changed`, `deleted`, `new`: relative paths, sorted. `checked` is false where the tree is too large to look.
 
-    `unread`: those of files that no server reads which are not what they were; only their words are known, so nothing else is old.
+    `unread`: those of files that no server reads which are not what they were, or are new; only their words are known, so nothing else
+    is old. `project_files`: those that say anew where imports lead, or what a build takes in, with the languages that this decides.
     """
 
     changed: list[str] = field(default_factory=list[str])
@@ -49,10 +55,15 @@ class Drift:
     new: list[str] = field(default_factory=list[str])
     checked: bool = True
     unread: list[str] = field(default_factory=list[str])
+    project_files: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
 
     @property
     def paths(self) -> list[str]:
         return sorted([*self.changed, *self.deleted, *self.new])
+
+    def decided_anew(self, family: Collection[str]) -> list[str]:
+        """Project files because of which any answer about these languages may be another one; about any language, where none is said."""
+        return [path for path, languages in self.project_files.items() if not family or not languages.isdisjoint(family)]
 
 
 def drift(index: Index) -> Drift:
@@ -92,15 +103,16 @@ def _look(index: Index) -> tuple[Drift, bool]:
     unread: list[str] = []
     reads = 0
     skipped = _skipped(index)
+    read = digests(index)
     for path, size, mtime_ns, ctime_ns in stamps:
         try:
             status = os.stat(root + path)
         except OSError:
-            (unread if skipped.get(path) in BY_WORDS else deleted).append(path)
+            (unread if _is_unread(path, skipped, read) else deleted).append(path)
             continue
         if status.st_mtime_ns == mtime_ns and status.st_size == size and (status.st_ctime_ns == ctime_ns or not is_here):
             continue
-        if skipped.get(path) in BY_WORDS:
+        if _is_unread(path, skipped, read):
             unread.append(path)
             continue
         if status.st_size == size and path in skipped:  # never read, so there is no digest to compare
@@ -117,9 +129,22 @@ def _look(index: Index) -> tuple[Drift, bool]:
         changed.append(path)
     changed += _left_out_anew(index)
     changed += _not_read_as_planned(index) - {*changed, *deleted}
-    new, checked, is_watched = _new_files(index, root, {row[0] for row in stamps})
-    found = Drift(changed=sorted(changed), deleted=sorted(deleted), new=new, checked=checked, unread=unread)
+    added, checked, is_watched = _new_files(index, root, {row[0] for row in stamps}, is_here=is_here)
+    known: dict[str, str] = json.loads(index.meta.get("project_files", "{}"))
+    found = Drift(
+        changed=sorted(changed),
+        deleted=sorted(deleted),
+        new=added.sources,
+        checked=checked,
+        unread=[*unread, *added.unread],
+        project_files=project_files.decided_anew(index.root, known, sorted({*changed, *deleted, *unread, *added.sources, *added.unread})),
+    )
     return found, is_watched and "left_out" not in index.meta
+
+
+def _is_unread(path: str, skipped: Mapping[str, str], read: Mapping[str, str]) -> bool:
+    """Whether nothing but the words of a file is known, or none of it is one that may name a symbol."""
+    return skipped[path] in BY_WORDS if path in skipped else path not in read
 
 
 def _left_out_anew(index: Index) -> list[str]:
@@ -206,36 +231,62 @@ def _skipped(index: Index) -> dict[str, str]:
     return reasons
 
 
-def _new_files(index: Index, root: str, known: set[str]) -> tuple[list[str], bool, bool]:
-    """Files of a known language in folders that have changed and in new folders below them; whether all were looked into; and whether
+class _Added(NamedTuple):
+    """New files of a known language; and those that no server reads, whose words may name a symbol."""
+
+    sources: list[str]
+    unread: list[str]
+
+
+def _new_files(index: Index, root: str, known: set[str], *, is_here: bool) -> tuple[_Added, bool, bool]:
+    """New files in folders that have changed and in new folders below them; whether all were looked into; and whether
     nothing but what lies in known folders, and no rule of git's for what it ignores, has decided that.
+
+    Args:
+        is_here: whether the index was made in this folder, so that a file which came later has a later time.
     """
     skipped = _skipped(index)
     folders = _folder_stamps(index)
     waiting = [folder for folder, mtime_ns in folders.items() if _has_changed(root + folder, mtime_ns)]
     suffixes = tuple(json.loads(index.meta.get("suffixes", "[]")))
     languages = documents.languages(index)
-    found: list[str] = []
+    sources: list[str] = []
+    unread: list[str] = []
     looked = beyond = 0
     while waiting and looked < MAX_FOLDERS:
         folder = waiting.pop()
+        since_ns = folders.get(folder, 0) if is_here else 0
         looked += 1
         try:
             with os.scandir(root + folder) as entries:
                 for entry in entries:
                     path = f"{folder}/{entry.name}" if folder else entry.name
+                    if path in known or path in skipped:
+                        continue
                     if entry.name.lower().endswith(suffixes):
-                        if path not in known and path not in skipped and entry.is_file(follow_symlinks=False):
-                            found.append(path)
-                    elif path not in known and path not in skipped and _is_script(entry, languages):
-                        found.append(path)
+                        if entry.is_file(follow_symlinks=False):
+                            sources.append(path)
+                    elif _is_script(entry, languages):
+                        sources.append(path)
                     elif path not in folders and may_hold_sources(entry):
                         waiting.append(path)
                         beyond += 1
+                    elif _may_have_words(entry, since_ns):
+                        unread.append(path)
         except OSError:
             continue
-    new = sorted(_not_ignored(index, found)) if found else []
-    return new, not waiting, not beyond and len(new) == len(found)
+    found = [*sources, *unread[:_MOST_NEW]]
+    kept = set(_not_ignored(index, found)) if found else set[str]()
+    new = _Added(sorted(kept.intersection(sources)), sorted(kept.intersection(unread)))
+    return new, not waiting, not beyond and len(kept) == len(found)
+
+
+def _may_have_words(entry: os.DirEntry[str], since_ns: int) -> bool:
+    """Whether it is a file that no server reads and that came later than a moment, or a project file."""
+    if not entry.is_file(follow_symlinks=False):
+        return False
+    is_read = unread_files.rule_of(entry.name).reads != "nothing" or bool(project_files.languages_of(entry.name))
+    return is_read and entry.stat(follow_symlinks=False).st_ctime_ns >= since_ns
 
 
 def _has_changed(folder: str, mtime_ns: int) -> bool:

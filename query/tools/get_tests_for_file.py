@@ -119,7 +119,8 @@ def TOOL(context: Context, ask: GetTestsForFile) -> Answer[TestsForFile]:
     path = document_path(index, ask.file_path)
     doc_id = contents(index, [path])[path].doc_id
     symbols = symbols_of(index, [doc_id], "all")
-    uses = uses_of(index, [*symbols, *modules_of(index, [doc_id]).values()])
+    modules = list(modules_of(index, [doc_id]).values())  # of a file that defines nothing, whoever imports it counts
+    uses = uses_of(index, [*symbols, *modules])
     found = _by_use(index, uses)
     held, capped = walk(index, set(symbols), uses, ask.depth)
     in_tests = [item for item in held if item.uses[0].is_test]
@@ -150,7 +151,7 @@ def TOOL(context: Context, ask: GetTestsForFile) -> Answer[TestsForFile]:
         ask,
         TestsForFile(source_file=path, test_files=[test.path for test in shown], tests=shown),
         page_of(offset, len(shown), len(ranked)),
-        certificate.of_uses(list(symbols_by_id(index, symbols).values()), "callers", DEFINITION, more, within=may_matter),
+        certificate.of_uses(list(symbols_by_id(index, symbols or modules).values()), "callers", DEFINITION, more, within=may_matter),
         about=path,
     )
 

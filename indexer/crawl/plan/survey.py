@@ -58,6 +58,10 @@ _MOST_ATTRIBUTES = 1_000_000
 _MOST_EMPTY_FOLDERS = 20_000
 
 
+_MOST_WORDLESS = 20_000
+"""Files that are not read: with more of them in a tree, which holds data then, only those are watched for changes that have such words."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileStamp:
     """What `stat` said when the file was read: cheap evidence that it is still the same.
@@ -89,6 +93,8 @@ class Survey:
     """By path of a document, digests of words in those of its parts that are not read (`indexer.unread`)."""
     left_out: Mapping[str, str] = field(default_factory=dict[str, str])
     """By path of a work tree that leaves out something, for a sparse checkout, the state of that (`sparse.states`)."""
+    project_files: Mapping[str, str] = field(default_factory=dict[str, str])
+    """By path, digests of what decides where imports lead (`indexer.project_files`)."""
 
 
 def survey(root: Path, paths: Sequence[str], config: Config, *, languages: Collection[str], contents: Contents | None = None) -> Survey:
@@ -269,7 +275,7 @@ def _by_words(
     borders: Sequence[Skipped],
     contents: Contents,
 ) -> tuple[list[Skipped], dict[str, FileStamp]]:
-    """Files that are not read and have words which may name a symbol, and their stamps."""
+    """Files that are not read and have words which may name a symbol; and stamps of all that were looked at, which may get such words."""
     stamps: dict[str, FileStamp] = {}
 
     def look(path: str) -> tuple[bytes, SkipReason | None]:
@@ -282,7 +288,7 @@ def _by_words(
         *unread_files(paths, sources, judge, look, contents),
         *ignored_sources(root, ignored, borders, languages, judge, look),
     ]
-    return found, {item.path: stamps[item.path] for item in found}
+    return found, stamps if len(stamps) <= _MOST_WORDLESS else {item.path: stamps[item.path] for item in found}
 
 
 def _marks(root: Path, paths: Sequence[str], wanted: Sequence[str]) -> Mapping[str, str]:

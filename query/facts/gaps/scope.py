@@ -13,6 +13,7 @@ from functools import cached_property
 
 from indexer.encoding import as_utf8
 from indexer.languages import Language, record_of
+from indexer.manifests import format_of
 from indexer.model import SymbolKind
 from indexer.text import for_grammars
 from query.facts import components
@@ -125,7 +126,7 @@ class Scope:
     def is_visible(self, path: str) -> bool:
         """Whether language and visibility let a file name one of the symbols."""
         language = languages_of(self._index).get(path, "")
-        if self._family and language and language not in self._family:
+        if self._family and language and language not in self._family and not format_of(path):
             return False
         if self._within is not None and not self._within(path):
             return False

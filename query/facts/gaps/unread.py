@@ -60,7 +60,7 @@ _SENTENCES = {
 
 def reasons(index: Index, uses: Uses) -> list[Reason]:
     """Files that are not read and name one of the symbols, by what they are."""
-    if not unread_files.is_any(index):
+    if not unread_files.is_any(index, uses.drift):
         return []
     naming: dict[tuple[str, str], set[str]] = defaultdict(set)
     for symbol in with_types(index, uses):
@@ -124,7 +124,7 @@ def named_in_unread(index: Index, ids: Collection[int], drift: Drift, family_of:
     Args:
         family_of: languages whose files may refer to what a document defines, by its path.
     """
-    if not ids or not unread_files.is_any(index):
+    if not ids or not unread_files.is_any(index, drift):
         return set()
     files = unread_files.every_file(index, drift)
     paths = files.paths

@@ -53,9 +53,9 @@ def every_file(index: Index, drift: Drift) -> Files:
     return Files(known | now, _unsearched(index))
 
 
-def is_any(index: Index) -> bool:
-    """Whether a file is known by its words alone; where none is, there is nothing to look for."""
-    return index.keep("any words", lambda: index.row("SELECT 1 FROM skipped_word LIMIT 1") is not None)
+def is_any(index: Index, drift: Drift) -> bool:
+    """Whether a file is known by its words alone, or may have got some; where none is, there is nothing to look for."""
+    return bool(drift.unread) or index.keep("any words", lambda: index.row("SELECT 1 FROM skipped_word LIMIT 1") is not None)
 
 
 def sources(index: Index) -> frozenset[str]:
