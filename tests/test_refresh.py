@@ -396,6 +396,18 @@ TAUGHT: dict[str, tuple[dict[str, str], str, str, str]] = {
         "from k",
         "from j",
     ),
+    "a base that an import of another file means": (
+        {**_TWO, "a.py": "from m import K as C\n", "s.py": "from a import C\n\n\nclass S(C): ...\n", "b.py": "from s import S\n\nS().run()\n"},
+        "a.py",
+        "K",
+        "J",
+    ),
+    "a base that a variable of another file is": (
+        {**_TWO, "a.py": "import m\n\nC = m.K\n", "s.py": "import a\n\n\nclass S(a.C): ...\n", "b.py": "from s import S\n\nS().run()\n"},
+        "a.py",
+        "K",
+        "J",
+    ),
     "an annotation whose name means another class": (
         {**_TWO, "a.py": "from m import K as C\n\n\ndef make() -> C: ...\n", "b.py": "from a import make\n\nmake().run()\n"},
         "a.py",

@@ -49,7 +49,7 @@ Means = Callable[[str, int, int, int], int]
 
 class Shape(NamedTuple):
     """One symbol as others see it. `digest`: of everything; `container`: its moniker, `in_type`: that is a type; `is_data`: declared in a
-    class's body, no function; `is_cut`: the server has not written down all of its type.
+    class's body, no function; `is_cut`: the server has not written down all of its type. `bases`: files and keys of what stands above it.
     """
 
     name: str
@@ -60,6 +60,7 @@ class Shape(NamedTuple):
     is_cut: bool
     is_abstract: bool
     digest: bytes
+    bases: Mapping[str, frozenset[int]]
 
 
 Bindings = frozenset[tuple[str, tuple[tuple[str, int], ...]]]
@@ -119,9 +120,11 @@ def interface(header: Mapping[str, Any], columns: Columns, means: Means, *, has_
     monikers, kinds, flags, containers = symbols["moniker"], symbols["kind"], symbols["flags"], symbols["container"]
     by_self = set(columns["members"]["symbol"])
     within = _tokens_by_symbol(symbols, columns["extra_ranges"], occurrences, targets)
-    supers: dict[int, list[str]] = {}
+    supers: dict[int, dict[str, set[int]]] = {}
     for owner, target, own in zip(*(columns["supertypes"][name] for name in ("symbol", "target", "own")), strict=True):
-        supers.setdefault(owner, []).append(monikers[own] if own >= 0 else targets["path"][target])
+        above = supers.setdefault(owner, {}).setdefault(monikers[own] if own >= 0 else targets["path"][target], set())
+        if own < 0:
+            above.add(means(*(targets[c][target] for c in ("path", "end_line", "end_col", "symbol"))))
     overloads: dict[int, int] = {}
     for ordinal in columns["extra_ranges"]["symbol"]:
         overloads[ordinal] = overloads.get(ordinal, 0) + 1
@@ -134,7 +137,7 @@ def interface(header: Mapping[str, Any], columns: Columns, means: Means, *, has_
         container = monikers[containers[ordinal]] if containers[ordinal] >= 0 else ""
         seen = (
             *(symbols[name][ordinal] for name in _SHOWN), container, overloads.get(ordinal, 0),
-            within.get(ordinal, ()), sorted(set(supers.get(ordinal, ()))),
+            within.get(ordinal, ()), sorted(supers.get(ordinal, ())),
         )  # fmt: skip
         shapes[monikers[ordinal]] = Shape(
             name=symbols["name"][ordinal],
@@ -145,6 +148,7 @@ def interface(header: Mapping[str, Any], columns: Columns, means: Means, *, has_
             is_cut=_CUT.search(hover.split(_PROSE, 1)[0]) is not None,
             is_abstract=bool(flags[ordinal] & SymbolFlag.ABSTRACT),
             digest=hashlib.blake2b(repr(seen).encode("utf-8", "surrogatepass"), digest_size=16).digest(),
+            bases={path: frozenset(keys) for path, keys in supers.get(ordinal, {}).items()},
         )
     bindings: dict[tuple[int, str], set[tuple[str, int]]] = {}
     stars: set[str] = set()
@@ -272,7 +276,11 @@ def _by_files(bindings: Bindings) -> dict[tuple[str, tuple[str, ...]], set[tuple
 
 
 def _is_equal(before: Shape, after: Shape, is_same_text: bool) -> bool:
-    return before.digest == after.digest and (is_same_text or not (before.is_cut or after.is_cut))
+    if before.digest != after.digest or not (is_same_text or not (before.is_cut or after.is_cut)):
+        return False
+    # of what is not known which symbol it is, the file counts alone, and that is in the digest
+    pairs = [(before.bases[path], after.bases[path]) for path in before.bases]
+    return all(one == other or 0 in one | other for one, other in pairs)
 
 
 def _is_known(old: Interface, new: Interface, is_same_text: bool) -> bool:
