@@ -17,6 +17,7 @@ from indexer.config import Config
 from indexer.crawl.dispatch import Work
 from indexer.crawl.manifest import Account
 from indexer.crawl.plan.recipe import code_digest
+from indexer.crawl.plan.skin import skins
 from indexer.crawl.shares import of_merge
 from indexer.crawl.waves import Found, Tree
 from indexer.store.generations import Home
@@ -114,8 +115,10 @@ def state_of(home: Home, work: Work, found: Found, made: Made, tree: Tree, *, re
         shards = layout.shards
         inside = {path: number for path, (number, is_inside) in layout.places.items() if is_inside}
         outside = {path: number for path, (number, is_inside) in layout.places.items() if not is_inside}
+    known = {path: digest for path, digest in base.skins.items() if path not in found.gone} if base is not None else {}
     return State(
         recipe=recipe,
+        skins=known | skins([shard for shard in found.shards if shard.is_file()], work.text),
         ingredients=common,
         recipes=dict(tree.recipes),
         documents={path: (tree.described.get(path, ""), number) for path, number in inside.items()},

@@ -44,6 +44,7 @@ class State(msgspec.Struct, kw_only=True):
     unread: by key the path of a file outside that something refers to and that could not be read, which the next crawl tries again.
     lost: documents of which something is missing, which the next crawl tries again.
     second: digest of the second server and of what its answers depend on; empty where none was asked.
+    skins: by path, digests of what of a text stands outside of functions (`indexer.crawl.plan.skin`); none of an imported state's.
     servers: by name, what each said of itself. imported: whether facts of an artifact are among it.
     """
 
@@ -59,6 +60,7 @@ class State(msgspec.Struct, kw_only=True):
     servers: dict[str, dict[str, Any]] = {}
     second: str = ""
     imported: bool = False
+    skins: dict[str, str] = {}
 
     def distance(self, described: Mapping[str, str]) -> int:
         """Number of documents that are not the same here and there."""

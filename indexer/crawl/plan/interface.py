@@ -22,6 +22,7 @@ Columns = Mapping[str, Mapping[str, Sequence[Any]]]
 _CUT = re.compile(r"omitted|\d+ more|\.\.\.[;}]|\.\.\. [}|&]|…")
 """A hover with one of these, before its prose, may not show all of a type."""
 
+_WORD = re.compile(r"\w+")
 _SHOWN = tuple(name for name, column in SYMBOLS.items() if column.shows)
 _RANGE = ("start_line", "start_col", "end_line", "end_col")
 READ: Mapping[str, Collection[str]] = {
@@ -49,7 +50,8 @@ Means = Callable[[str, int, int, int], int]
 
 class Shape(NamedTuple):
     """One symbol as others see it. `digest`: of everything; `container`: its moniker, `in_type`: that is a type; `is_data`: declared in a
-    class's body, no function; `is_cut`: the server has not written down all of its type. `bases`: files and keys of what stands above it.
+    class's body, no function; `is_cut`: the server has not written down all of its type. `meant`: keys of what the names in its
+    declarations mean, and of its bases, in an order that the digest tells. `shown`: its type, as the server writes it.
     """
 
     name: str
@@ -60,7 +62,8 @@ class Shape(NamedTuple):
     is_cut: bool
     is_abstract: bool
     digest: bytes
-    bases: Mapping[str, frozenset[int]]
+    meant: tuple[int, ...]
+    shown: str
 
 
 Bindings = frozenset[tuple[str, tuple[tuple[str, int], ...]]]
@@ -119,12 +122,15 @@ def interface(header: Mapping[str, Any], columns: Columns, means: Means, *, has_
     symbols, occurrences, targets = columns["symbols"], columns["occurrences"], columns["targets"]
     monikers, kinds, flags, containers = symbols["moniker"], symbols["kind"], symbols["flags"], symbols["container"]
     by_self = set(columns["members"]["symbol"])
+
+
+    def meant_by(target: int) -> int:
+        return means(*(targets[c][target] for c in ("path", "end_line", "end_col", "symbol"))) if target >= 0 else 0
+
     within = _tokens_by_symbol(symbols, columns["extra_ranges"], occurrences, targets)
-    supers: dict[int, dict[str, set[int]]] = {}
+    supers: dict[int, set[tuple[str, int]]] = {}
     for owner, target, own in zip(*(columns["supertypes"][name] for name in ("symbol", "target", "own")), strict=True):
-        above = supers.setdefault(owner, {}).setdefault(monikers[own] if own >= 0 else targets["path"][target], set())
-        if own < 0:
-            above.add(means(*(targets[c][target] for c in ("path", "end_line", "end_col", "symbol"))))
+        supers.setdefault(owner, set()).add((monikers[own], 0) if own >= 0 else (targets["path"][target], meant_by(target)))
     overloads: dict[int, int] = {}
     for ordinal in columns["extra_ranges"]["symbol"]:
         overloads[ordinal] = overloads.get(ordinal, 0) + 1
@@ -137,7 +143,7 @@ def interface(header: Mapping[str, Any], columns: Columns, means: Means, *, has_
         container = monikers[containers[ordinal]] if containers[ordinal] >= 0 else ""
         seen = (
             *(symbols[name][ordinal] for name in _SHOWN), container, overloads.get(ordinal, 0),
-            within.get(ordinal, ()), sorted(supers.get(ordinal, ())),
+            [token[:-1] for token in within.get(ordinal, ())], sorted(path for path, _ in supers.get(ordinal, ())),
         )  # fmt: skip
         shapes[monikers[ordinal]] = Shape(
             name=symbols["name"][ordinal],
@@ -148,7 +154,8 @@ def interface(header: Mapping[str, Any], columns: Columns, means: Means, *, has_
             is_cut=_CUT.search(hover.split(_PROSE, 1)[0]) is not None,
             is_abstract=bool(flags[ordinal] & SymbolFlag.ABSTRACT),
             digest=hashlib.blake2b(repr(seen).encode("utf-8", "surrogatepass"), digest_size=16).digest(),
-            bases={path: frozenset(keys) for path, keys in supers.get(ordinal, {}).items()},
+            meant=tuple([meant_by(token[-1]) for token in within.get(ordinal, ())] + [key for _, key in sorted(supers.get(ordinal, ()))]),
+            shown=hover.split(_PROSE, 1)[0],
         )
     bindings: dict[tuple[int, str], set[tuple[str, int]]] = {}
     stars: set[str] = set()
@@ -161,8 +168,7 @@ def interface(header: Mapping[str, Any], columns: Columns, means: Means, *, has_
         outside.update(f"{name} {roles} {path}\n".encode("utf-8", "surrogatepass"))
         if roles & Role.IMPORT:
             if not roles & Role.PATH:
-                meant = means(*(targets[c][target] for c in ("path", "end_line", "end_col", "symbol"))) if target >= 0 else 0
-                bindings.setdefault((enclosing, name), set()).add((path, meant))
+                bindings.setdefault((enclosing, name), set()).add((path, meant_by(target)))
             if roles & Role.STAR:
                 stars.add(path)
         if roles & Role.MENTION:
@@ -184,8 +190,10 @@ def _tokens_by_symbol(
     further: Mapping[str, Sequence[Any]],
     occurrences: Mapping[str, Sequence[Any]],
     targets: Mapping[str, Sequence[Any]],
-) -> dict[int, tuple[Any, ...]]:
-    """Names in each symbol's declarations, and files that they lead to: decorators, bases, annotations, what variables are made of.
+) -> dict[int, tuple[tuple[str, int, str, int], ...]]:
+    """Names in each symbol's declarations: decorators, bases, annotations, what variables are made of.
+
+    Of each: the name, its roles, the file that it leads to, the ordinal of its target.
 
     A server is asked about the first declaration only; of `further` ones (overloads, the other arm of an `if`) nothing else is known.
     """
@@ -195,31 +203,37 @@ def _tokens_by_symbol(
         children.setdefault(container, []).append((*span, ordinal))
     for ordinal, *span in zip(*(further[name] for name in ("symbol", *_RANGE)), strict=True):
         children.setdefault(symbols["container"][ordinal], []).append((*span, ordinal))
-    found: dict[int, list[tuple[str, int, str]]] = {}
+    found: dict[int, list[tuple[str, int, str, int]]] = {}
     rows = (occurrences[name] for name in ("line", "col", "name", "roles", "enclosing", "target"))
     for line, col, name, roles, enclosing, target in zip(*rows, strict=True):
         path = targets["path"][target] if target >= 0 else ""
         if kinds[enclosing] in _CALLABLE:
             if roles & _IN_HEADER:
-                found.setdefault(enclosing, []).append((name, roles, path))
+                found.setdefault(enclosing, []).append((name, roles, path, target))
             continue
         owner = enclosing
         for start_line, start_col, end_line, end_col, ordinal in children.get(enclosing, ()):
             if (start_line, start_col) <= (line, col) < (end_line, end_col):
                 owner = ordinal
         if owner != enclosing:
-            found.setdefault(owner, []).append((name, roles, path))
+            found.setdefault(owner, []).append((name, roles, path, target))
     return {ordinal: tuple(names) for ordinal, names in found.items()}
 
 
 def difference(
-    old: Interface | None, new: Interface | None, *, structural: Callable[[str], bool], is_same_text: bool = False
+    old: Interface | None,
+    new: Interface | None,
+    *,
+    structural: Callable[[str], bool],
+    is_same_text: bool = False,
+    names: frozenset[str] = frozenset(),
 ) -> Difference:
     """What changed for others between two states of one file; None stands for: there is no such file.
 
     Args:
         is_same_text: the file itself is what it was: then what nobody could see of it before has not changed either.
         structural: whether types are compared by members of this name (a protocol has it): its change is one of its type.
+        names: that several types have, so that a hover with one of them may mean another type than it did.
     """
     if old is None or new is None:
         there = new or old
@@ -240,7 +254,7 @@ def difference(
     for moniker in old.symbols.keys() | new.symbols.keys():
         before, after = old.symbols.get(moniker), new.symbols.get(moniker)
         shape = after or before
-        if shape is None or (before is not None and after is not None and _is_equal(before, after, is_same_text)):
+        if shape is None or (before is not None and after is not None and _is_equal(before, after, is_same_text, names)):
             continue
         if before is None or after is None:
             (found.members if shape.in_type else found.names).add(shape.name)
@@ -275,12 +289,13 @@ def _by_files(bindings: Bindings) -> dict[tuple[str, tuple[str, ...]], set[tuple
     return found
 
 
-def _is_equal(before: Shape, after: Shape, is_same_text: bool) -> bool:
+def _is_equal(before: Shape, after: Shape, is_same_text: bool, names: Collection[str]) -> bool:
     if before.digest != after.digest or not (is_same_text or not (before.is_cut or after.is_cut)):
         return False
     # of what is not known which symbol it is, the file counts alone, and that is in the digest
-    pairs = [(before.bases[path], after.bases[path]) for path in before.bases]
-    return all(one == other or 0 in one | other for one, other in pairs)
+    if any(one != other and one and other for one, other in zip(before.meant, after.meant, strict=True)):
+        return False
+    return not names or names.isdisjoint({*_WORD.findall(after.shown)} - ({after.name} if after.is_type else set()))
 
 
 def _is_known(old: Interface, new: Interface, is_same_text: bool) -> bool:
@@ -295,11 +310,19 @@ def _either_abstract(before: Shape | None, after: Shape | None) -> bool:
     return any(shape is not None and shape.is_abstract for shape in (before, after))
 
 
-def same(old: Interface | None, new: Interface | None, *, is_same_text: bool = False, passes_on: bool = False) -> bool:
+def same(
+    old: Interface | None,
+    new: Interface | None,
+    *,
+    is_same_text: bool = False,
+    passes_on: bool = False,
+    names: frozenset[str] = frozenset(),
+) -> bool:
     """Whether nobody can see a difference, in any language: nothing outside of functions changed, nor what the server says of symbols.
 
     Args:
         passes_on: whether the text hands on what other files export without a name of it; a file that declares nothing may have done so.
+        names: as of `difference`.
     """
     return (
         old is not None
@@ -307,5 +330,5 @@ def same(old: Interface | None, new: Interface | None, *, is_same_text: bool = F
         and (is_same_text or not (passes_on or not (old.symbols or new.symbols)))
         and _is_known(old, new, is_same_text)
         and old.outside == new.outside
-        and not difference(old, new, structural=lambda name: True, is_same_text=is_same_text)
+        and not difference(old, new, structural=lambda name: True, is_same_text=is_same_text, names=names)
     )

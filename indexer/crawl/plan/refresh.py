@@ -15,7 +15,9 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from indexer import monikers as naming
 from indexer.crawl.plan.interface import READ, Difference, Interface, Means, difference, interface, same
+from indexer.crawl.plan.skin import skins
 from indexer.languages import record_of
 from indexer.model import Role
 from indexer.store import merge
@@ -69,7 +71,7 @@ class Refresh:
         self._stars: dict[str, set[str]] | None = None
         self._structural: frozenset[str] | None = None
         self._names_of: dict[str, dict[tuple[int, int], str]] = {}
-        self._key_of: dict[str, int] = {}
+        self._types: dict[str, set[str]] | None = None
         self.deleted = base.documents.keys() - described.keys()
 
     def close(self) -> None:
@@ -92,17 +94,24 @@ class Refresh:
         old = self._interfaces(self._former(wave), self._meant_of_base)
         self._know(wave)
         new = self._interfaces(wave, self._meant_of_wave)
+        names, skinned = self._names_of_several(new), skins(wave, self._text)
         differences: dict[str, Difference] = {}
         concerned: set[str] = set()
         for path in sorted(old.keys() | new.keys()):
             language = self._languages.get(path, "") or self._language_of_deleted(path)
             is_same_text = self._base.documents.get(path, ("",))[0] == self._described.get(path)
             if record_of(language).refreshes_by_name:
-                found = difference(old.get(path), new.get(path), structural=self._is_of_protocols, is_same_text=is_same_text)
+                found = difference(
+                    old.get(path), new.get(path), structural=self._is_of_protocols, is_same_text=is_same_text, names=names
+                )
                 if found:
                     differences[path] = found
             elif not same(
-                old.get(path), new.get(path), is_same_text=is_same_text, passes_on=not is_same_text and self._passes_on(path, language)
+                old.get(path),
+                new.get(path),
+                is_same_text=is_same_text,
+                passes_on=not is_same_text and (self._passes_on(path, language) or self._is_other_skin(path, skinned)),
+                names=frozenset() if is_same_text else names,
             ) or (record_of(language).is_included and not is_same_text and self._leads_to({path}, set())):
                 concerned |= self._same_server(language)
         self.deleted = set[str]()  # they have been taken into account
@@ -117,6 +126,10 @@ class Refresh:
         if concerned and len(self._described) > _FEW and (is_late or so_far > _MOST_OF_ALL * len(self._described)):
             concerned |= rest
         return self._take(concerned)
+
+    def _is_other_skin(self, path: str, skinned: Mapping[str, str]) -> bool:
+        """Whether what stands outside of functions is not what it was, where that is known."""
+        return path in self._base.skins and path in skinned and self._base.skins[path] != skinned[path]
 
     def _passes_on(self, path: str, language: str) -> bool:
         pattern = record_of(language).passes_on
@@ -171,9 +184,20 @@ class Refresh:
         moniker = self._names_of[path].get((end_line, end_col))
         if moniker is None:
             return 0
-        if moniker not in self._key_of:
-            (self._key_of[moniker],) = self._keys([moniker])
-        return self._key_of[moniker]
+        return naming.key(moniker)
+
+    def _names_of_several(self, new: Mapping[str, Interface]) -> frozenset[str]:
+        """Names that more than one type has, of those of the base and of a wave: a server writes a type by its name alone."""
+        if self._types is None:
+            self._types = {}
+            rows = self._ask("SELECT DISTINCT s.name, s.moniker FROM (SELECT unnest(symbols) AS s FROM fact) WHERE is_type(s.kind)")
+            for name, moniker in rows:
+                self._types.setdefault(name, set()).add(moniker)
+        for item in new.values():
+            for moniker, shape in item.symbols.items():
+                if shape.is_type:
+                    self._types.setdefault(shape.name, set()).add(moniker)
+        return frozenset(name for name, monikers in self._types.items() if len(monikers) > 1)
 
     def _know(self, wave: Sequence[Path]) -> None:
         """Where the names of the wave's documents stand now."""
