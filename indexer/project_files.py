@@ -38,7 +38,9 @@ _NOT_OF_PROJECT = frozenset(
     {"version", "description", "readme", "license", "license-files", "authors", "maintainers", "keywords", "classifiers", "urls"}
     | {"dependencies", "optional-dependencies", "scripts", "gui-scripts", "entry-points"}
 )
-_NOT_OF_TOOLS = frozenset({"black", "ruff", "isort", "mypy", "coverage", "flake8", "pylint", "bandit", "towncrier", "commitizen", "codespell"})
+_NOT_OF_TOOLS = frozenset(
+    {"black", "ruff", "isort", "mypy", "coverage", "flake8", "pylint", "bandit", "towncrier", "commitizen", "codespell"}
+)
 """Keys of `[project]`, and of `[tool]`, of a `pyproject.toml` that say nothing of where modules lie."""
 
 _OF_NPM, _OF_PYTHON, _OF_SETUP = "package.json", "pyproject.toml", "setup.py"

@@ -20,7 +20,7 @@ FILES = {
     "pk/__init__.py": "",
     "pk/kinds.py": "class Old:\n    def run(self):\n        return 1\n\n\nclass New:\n    def run(self):\n        return 2\n",
     "pk/chosen.py": "import sys\nfrom pk.kinds import New, Old\n\nif sys.version_info >= (3, 12):\n    Kind = New\nelse:\n    Kind = Old\n",
-    "pk/use.py": "from pk.chosen import Kind\n\n\ndef go():\n    return Kind().run()\n\n\ndef _hidden():\n    return 1\n\n\n_hidden.x = 1\n\n\ndef _dead():\n    return 1\n",
+    "pk/use.py": "from pk.chosen import Kind\n\n\ndef go():\n    return Kind().run()\n\n\ndef _dead():\n    return 1\n",
     "tests/test_use.py": "import pk.use\n\n\ndef test_go():\n    assert pk.use.go()\n",
     "conf.yaml": "1: 2\n",
 }

@@ -339,6 +339,7 @@ def test_settings_of_a_server_count(tmp_path: Path) -> None:
 
 
 _TWO = {"m.py": "class K:\n    def run(self): ...\n\n\nclass J:\n    def run(self): ...\n"}
+_CHAIN = {"b.py": "from s import S\n\nS().run()\n"}
 TAUGHT: dict[str, tuple[dict[str, str], str, str, str]] = {
     "a decorator of the second of two definitions": (
         {
@@ -397,16 +398,44 @@ TAUGHT: dict[str, tuple[dict[str, str], str, str, str]] = {
         "from j",
     ),
     "a base that an import of another file means": (
-        {**_TWO, "a.py": "from m import K as C\n", "s.py": "from a import C\n\n\nclass S(C): ...\n", "b.py": "from s import S\n\nS().run()\n"},
+        {
+            **_TWO,
+            "a.py": "from m import K as C\n",
+            "s.py": "from a import C\n\n\nclass S(C): ...\n",
+            "b.py": "from s import S\n\nS().run()\n",
+        },
         "a.py",
         "K",
         "J",
     ),
     "a base that a variable of another file is": (
-        {**_TWO, "a.py": "import m\n\nC = m.K\n", "s.py": "import a\n\n\nclass S(a.C): ...\n", "b.py": "from s import S\n\nS().run()\n"},
+        {**_TWO, **_CHAIN, "a.py": "import m\n\nC = m.K\n", "s.py": "import a\n\n\nclass S(a.C): ...\n"},
         "a.py",
         "K",
         "J",
+    ),
+    "a bound of types that an import of another file means": (
+        {
+            **_TWO,
+            "a.py": "from m import K as C\n",
+            "s.py": "from typing import NewType\nimport a\n\nS = NewType('S', a.C)\n",
+            "b.py": "from s import S\n\n\ndef go(s: S):\n    return s.run()\n",
+        },
+        "a.py",
+        "K",
+        "J",
+    ),
+    "an attribute of another class of the same name": (
+        {
+            "k.py": "class C:\n    def run(self): ...\n",
+            "j.py": "class C:\n    def run(self): ...\n",
+            "m.py": "import j\nimport k\n\n\ndef one() -> k.C: ...\n\n\ndef two() -> j.C: ...\n",
+            "a.py": "from m import one, two\n\n\nclass H:\n    def __init__(self):\n        self.x = one()\n",
+            "b.py": "from a import H\n\n\ndef go(h: H):\n    return h.x.run()\n",
+        },
+        "a.py",
+        "= one",
+        "= two",
     ),
     "an annotation whose name means another class": (
         {**_TWO, "a.py": "from m import K as C\n\n\ndef make() -> C: ...\n", "b.py": "from a import make\n\nmake().run()\n"},
@@ -442,6 +471,55 @@ PASSED_ON: dict[str, tuple[dict[str, str], str]] = {
         "index.js",
     ),
 }
+
+
+UNNAMED: dict[str, tuple[dict[str, str], str, str, str]] = {
+    "javascript": (
+        {
+            "package.json": '{"name": "w"}',
+            "k.js": "class C { run() {} }\nclass D { run() {} }\nmodule.exports = { C, D };\n",
+            "i.js": "const { C, D } = require('./k');\nclass H {\n  constructor() {\n    this.x = new C();\n  }\n}\n"
+            "module.exports = { H };\n",
+            "b.js": "const { H } = require('./i');\nfunction go() {\n  return new H().x.run();\n}\ngo();\n",
+        },
+        "i.js",
+        "= new C",
+        "= new D",
+    ),
+    "typescript": (
+        {
+            "tsconfig.json": '{"compilerOptions": {"strict": true}}',
+            "k.ts": "export function f() {\n  return 1;\n}\n",
+            "i.ts": "export * from './k';\nexport function other() {\n  return 1;\n}\n",
+            "b.ts": "import { f } from './i';\nexport function go() {\n  return f();\n}\n",
+        },
+        "i.ts",
+        "export * from './k';\n",
+        "",
+    ),
+    "go": (
+        {
+            "go.mod": "module example.com/m\n\ngo 1.21\n",
+            "k/k.go": "package k\n\nfunc F() int {\n\treturn 1\n}\n",
+            "u/u.go": 'package u\n\nimport "example.com/m/k"\n\nfunc U() int {\n\treturn k.F()\n}\n',
+        },
+        "k/k.go",
+        "package k",
+        "package other",
+    ),
+}
+"""What no identifier of the edited file tells: files, the path, and what becomes what in it."""
+
+
+@pytest.mark.parametrize("language", UNNAMED)
+def test_what_no_identifier_of_a_file_tells_is_seen_by_others(language: str, tmp_path: Path) -> None:
+    files, path, old, new = UNNAMED[language]
+    root = write_tree(tmp_path / "work", files)
+    crawl_with_ty(root)
+    write_tree(root, {path: files[path].replace(old, new)})
+    made = crawl_with_ty(root)
+    assert made.manifest["crawled"] == made.manifest["counts"]["documents"]
+    _assert_as_from_nothing(root, tmp_path / "clean")
 
 
 @pytest.mark.parametrize("name", PASSED_ON)

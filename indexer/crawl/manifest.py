@@ -164,6 +164,7 @@ class Account:
             "recipe": self.recipe,
             "generation": str(self.number),
             "folder": identity_of(self.root),
+            "passes_on": json.dumps(self.plan.passing),
             "project_files": json.dumps(self.plan.project_files),
         }
         if self.plan.left_out:

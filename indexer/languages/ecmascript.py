@@ -127,7 +127,7 @@ TYPESCRIPT = Language(
     asked_of_objects=frozenset({"handleEvent", "start", "pull", "write", "abort", "close", "cancel", "transform", "flush"}),
     keeps_no_object=ECMASCRIPT_KEEPS_NONE,
     texts=("component",),
-    passes_on=r"\bexport\s*\*|\bmodule\.exports\s*=\s*require\b|\b__exportStar\b|\bassign\(\s*(?:module\.)?exports\b",
+    passes_on=r"\bexport\s*\*|\bexport\s*=|\bmodule\.exports\s*=\s*require\b|\b__exportStar\b|\bassign\(\s*(?:module\.)?exports\b",
     looks_at_modules=frozenset({"spyOn", "stub", "mock", "replace", "keys", "getOwnPropertyNames"}),
     binds_late=True,
     hooks=ECMASCRIPT_HOOKS,

@@ -6,6 +6,7 @@ servers serve it, `indexer/servers/servers.toml` says.
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import Literal
 
@@ -391,6 +392,10 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     def holder(self, module: str) -> str:
         """The dotted name that what stands at the top of a module is named below."""
         return module.rpartition(".")[0] if self.named_by_package else module
+
+    def passes_all_on(self, content: bytes) -> bool:
+        """Whether a source hands on what another file exports and names none of it."""
+        return bool(self.passes_on) and re.search(self.passes_on, content.decode("utf-8", "replace")) is not None
 
     def runs(self, name: str) -> bool:
         """Whether the language or its library runs members of this name where nothing names them."""

@@ -35,7 +35,9 @@ def of_family(index: Index, paths: list[str], family: Collection[str]) -> list[s
     return [
         path
         for path in paths
-        if format_of(path) or not (found := {languages[path]} if path in languages else endings.get(_ending(path), set())) or not found.isdisjoint(family)
+        if format_of(path)
+        or not (found := {languages[path]} if path in languages else endings.get(_ending(path), set()))
+        or not found.isdisjoint(family)
     ]
 
 

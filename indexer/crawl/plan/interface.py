@@ -123,7 +123,6 @@ def interface(header: Mapping[str, Any], columns: Columns, means: Means, *, has_
     monikers, kinds, flags, containers = symbols["moniker"], symbols["kind"], symbols["flags"], symbols["container"]
     by_self = set(columns["members"]["symbol"])
 
-
     def meant_by(target: int) -> int:
         return means(*(targets[c][target] for c in ("path", "end_line", "end_col", "symbol"))) if target >= 0 else 0
 

@@ -6,7 +6,6 @@ for others, and so on until nothing changes for anybody. No document is crawled 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -101,9 +100,7 @@ class Refresh:
             language = self._languages.get(path, "") or self._language_of_deleted(path)
             is_same_text = self._base.documents.get(path, ("",))[0] == self._described.get(path)
             if record_of(language).refreshes_by_name:
-                found = difference(
-                    old.get(path), new.get(path), structural=self._is_of_protocols, is_same_text=is_same_text, names=names
-                )
+                found = difference(old.get(path), new.get(path), structural=self._is_of_protocols, is_same_text=is_same_text, names=names)
                 if found:
                     differences[path] = found
             elif not same(
@@ -132,8 +129,7 @@ class Refresh:
         return path in self._base.skins and path in skinned and self._base.skins[path] != skinned[path]
 
     def _passes_on(self, path: str, language: str) -> bool:
-        pattern = record_of(language).passes_on
-        return bool(pattern) and re.search(pattern, self._text(path)) is not None
+        return record_of(language).passes_all_on(self._text(path).encode("utf-8", "replace"))
 
     def _take(self, paths: set[str]) -> set[str]:
         self._crawled |= paths

@@ -29,6 +29,7 @@ from indexer.embedded import form_of, source_of
 from indexer.encoding import encoding_of, is_binary, searchable
 from indexer.folders import TICK_NS, may_hold_sources
 from indexer.git_filters import is_pointer
+from indexer.languages import record_of
 from indexer.manifests import ManifestFile, read_manifest
 from indexer.model import Skipped, SkipReason
 from indexer.patterns import matches
@@ -93,6 +94,8 @@ class Survey:
     """By path of a document, digests of words in those of its parts that are not read (`indexer.unread`)."""
     left_out: Mapping[str, str] = field(default_factory=dict[str, str])
     """By path of a work tree that leaves out something, for a sparse checkout, the state of that (`sparse.states`)."""
+    passing: Sequence[str] = ()
+    """Documents that hand on what other files export, and name none of it (`passes_on` of the language's record)."""
     project_files: Mapping[str, str] = field(default_factory=dict[str, str])
     """By path, digests of what decides where imports lead (`indexer.project_files`)."""
 
@@ -139,6 +142,7 @@ def survey(root: Path, paths: Sequence[str], config: Config, *, languages: Colle
         manifests=read,
         words=look.parts,
         left_out=sparse.states(root, left_out),
+        passing=[path for path in look.passing if path in look.documents],
     )
 
 
@@ -168,6 +172,7 @@ class _Look:
         self.parts: dict[str, tuple[int, ...]] = {}
         self.others: list[str] = []
         self.stamps: dict[str, FileStamp] = {}
+        self.passing: list[str] = []
 
     def at(self, path: str, language: str, include: Sequence[str], exclude: Sequence[str]) -> None:
         """One candidate, by its path first."""
@@ -212,6 +217,8 @@ class _Look:
             self.own.update([path] if is_own else [])
             if words:
                 self.parts[path] = words
+            if self._contents.once("passes on", path, content, lambda: record_of(language).passes_all_on(content)):
+                self.passing.append(path)
         elif reason is SkipReason.TOO_LARGE:
             self._leave_out(path, language, Verdict(reason=reason, refers=True))
         else:
@@ -401,6 +408,7 @@ def of_folder(found: Survey, prefix: str) -> Survey:
         manifests=[msgspec.structs.replace(item, path=prefix + item.path) for item in found.manifests],
         words={prefix + path: words for path, words in found.words.items()},
         left_out={prefix + top: state for top, state in found.left_out.items()},
+        passing=[prefix + path for path in found.passing],
     )
 
 
@@ -414,6 +422,7 @@ def together(surveys: Sequence[Survey]) -> Survey:
         manifests=sorted((item for found in surveys for item in found.manifests), key=lambda item: item.path),
         words={path: words for found in surveys for path, words in found.words.items()},
         left_out={top: state for found in surveys for top, state in found.left_out.items()},
+        passing=[path for found in surveys for path in found.passing],
     )
 
 

@@ -6,6 +6,7 @@ them is out of the question, whether or not it was read. What is visible in a pa
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -388,8 +389,9 @@ class Scope:
         return found | {path for path, name in rows if not self.holds(path, {name.rpartition(".")[2]})}
 
     def _passes_on(self, path: str) -> bool:
-        pattern = record_of(languages_of(self._index).get(path, "")).passes_on
-        return bool(pattern) and re.search(pattern, (self._text(path) or b"").decode("utf-8", "replace")) is not None
+        """By what it holds now, or held when it was read."""
+        before: frozenset[str] = self._index.keep("passes on", lambda: frozenset(json.loads(self._index.meta.get("passes_on", "[]"))))
+        return path in before or record_of(languages_of(self._index).get(path, "")).passes_all_on(self._text(path) or b"")
 
     def touched_symbols(self, paths: Collection[str]) -> set[int]:
         """Those of the symbols, at least, that these files may refer to, which may refer to some."""

@@ -63,7 +63,6 @@ def item(solver: EcmascriptSolver, source: int, key: str, target: int) -> None:
 
 def named_item(solver: EcmascriptSolver, source: int, names: int, target: int) -> None:
     """`source[name]` of names that are values: methods of objects of classes. Of what has no class any property is taken."""
-
     row = target if target < len(solver.program.doc) else -1  # else a node that no row of the text has
 
     def load(value: int, name: str) -> None:
