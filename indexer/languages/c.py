@@ -102,6 +102,9 @@ C = Language(
     project_files=("compile_commands.json", "compile_flags.txt", ".clangd", "CMakeLists.txt"),
     build_files=("CMakeLists.txt", "Makefile", "makefile", "GNUmakefile"),
     builds_choose_files=True,
+    runs_by_name=frozenset(
+        {"DllMain", "WinMain", "wWinMain", "LLVMFuzzerTestOneInput", "LLVMFuzzerInitialize", "get_module", "napi_register_module_v1"}
+    ),
     parameters="type name",
     locks=Locks(
         names=(
@@ -120,7 +123,8 @@ C = Language(
             *(f"atomic_{kind}" for kind in ("bool", "char", "short", "int", "uint", "long", "ulong", "size_t", "intptr_t", "uintptr_t")),
         )
     ),
-    runs_by_start=("~", "operator"),
+    # what the language runs; and what asks a library of C for these
+    runs_by_start=("~", "operator", "PyInit_", "luaopen_", "Java_", "JNI_On", "Init_", "R_init_"),
     hooks=C_HOOKS,
     bridges=C_BRIDGES,
     is_native=True,

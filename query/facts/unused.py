@@ -42,6 +42,9 @@ _CANDIDATES = """
           AND ($exported OR NOT has_flag(s.flags, 'exported'))
           -- a property without getter is a key of an object, which code may look up
           AND (NOT is_kind(s.kind, 'property') OR has_flag(s.flags, 'property'))
+          -- of which the name alone is known: a type that is declared elsewhere, an expression that gives a class, whose value is used
+          AND NOT ((is_type(s.kind) OR is_callable(s.kind)) AND s.start_line = s.end_line AND s.end_col - s.start_col = length(s.name)
+                   AND s.start_col = s.sel_col AND s.start_line = s.sel_line)
           -- also names of function expressions
           AND (NOT is_kind(s.kind, 'variable') OR NOT language_has(d.language, 'members_by_assignment'))
     ), used AS (
