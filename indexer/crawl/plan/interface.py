@@ -225,14 +225,14 @@ def difference(
     *,
     structural: Callable[[str], bool],
     is_same_text: bool = False,
-    names: frozenset[str] = frozenset(),
+    shared: frozenset[str] = frozenset(),
 ) -> Difference:
     """What changed for others between two states of one file; None stands for: there is no such file.
 
     Args:
         is_same_text: the file itself is what it was: then what nobody could see of it before has not changed either.
         structural: whether types are compared by members of this name (a protocol has it): its change is one of its type.
-        names: that several types have, so that a hover with one of them may mean another type than it did.
+        shared: names that several types have, so that a hover with one of them may mean another type than it did.
     """
     if old is None or new is None:
         there = new or old
@@ -253,7 +253,7 @@ def difference(
     for moniker in old.symbols.keys() | new.symbols.keys():
         before, after = old.symbols.get(moniker), new.symbols.get(moniker)
         shape = after or before
-        if shape is None or (before is not None and after is not None and _is_equal(before, after, is_same_text, names)):
+        if shape is None or (before is not None and after is not None and _is_equal(before, after, is_same_text, shared)):
             continue
         if before is None or after is None:
             (found.members if shape.in_type else found.names).add(shape.name)
@@ -288,13 +288,13 @@ def _by_files(bindings: Bindings) -> dict[tuple[str, tuple[str, ...]], set[tuple
     return found
 
 
-def _is_equal(before: Shape, after: Shape, is_same_text: bool, names: Collection[str]) -> bool:
+def _is_equal(before: Shape, after: Shape, is_same_text: bool, shared: frozenset[str]) -> bool:
     if before.digest != after.digest or not (is_same_text or not (before.is_cut or after.is_cut)):
         return False
     # of what is not known which symbol it is, the file counts alone, and that is in the digest
     if any(one != other and one and other for one, other in zip(before.meant, after.meant, strict=True)):
         return False
-    return not names or names.isdisjoint({*_WORD.findall(after.shown)} - ({after.name} if after.is_type else set()))
+    return not shared or shared.isdisjoint({*_WORD.findall(after.shown)} - ({after.name} if after.is_type else set()))
 
 
 def _is_known(old: Interface, new: Interface, is_same_text: bool) -> bool:
@@ -315,13 +315,13 @@ def same(
     *,
     is_same_text: bool = False,
     passes_on: bool = False,
-    names: frozenset[str] = frozenset(),
+    shared: frozenset[str] = frozenset(),
 ) -> bool:
     """Whether nobody can see a difference, in any language: nothing outside of functions changed, nor what the server says of symbols.
 
     Args:
         passes_on: whether the text hands on what other files export without a name of it; a file that declares nothing may have done so.
-        names: as of `difference`.
+        shared: as of `difference`.
     """
     return (
         old is not None
@@ -329,5 +329,5 @@ def same(
         and (is_same_text or not (passes_on or not (old.symbols or new.symbols)))
         and _is_known(old, new, is_same_text)
         and old.outside == new.outside
-        and not difference(old, new, structural=lambda name: True, is_same_text=is_same_text, names=names)
+        and not difference(old, new, structural=lambda name: True, is_same_text=is_same_text, shared=shared)
     )

@@ -93,14 +93,14 @@ class Refresh:
         old = self._interfaces(self._former(wave), self._meant_of_base)
         self._know(wave)
         new = self._interfaces(wave, self._meant_of_wave)
-        names, skinned = self._names_of_several(new), skins(wave, self._text)
+        shared, skinned = self._names_of_several(new), skins(wave, self._text)
         differences: dict[str, Difference] = {}
         concerned: set[str] = set()
         for path in sorted(old.keys() | new.keys()):
             language = self._languages.get(path, "") or self._language_of_deleted(path)
             is_same_text = self._base.documents.get(path, ("",))[0] == self._described.get(path)
             if record_of(language).refreshes_by_name:
-                found = difference(old.get(path), new.get(path), structural=self._is_of_protocols, is_same_text=is_same_text, names=names)
+                found = difference(old.get(path), new.get(path), structural=self._is_of_protocols, is_same_text=is_same_text, shared=shared)
                 if found:
                     differences[path] = found
             elif not same(
@@ -108,7 +108,7 @@ class Refresh:
                 new.get(path),
                 is_same_text=is_same_text,
                 passes_on=not is_same_text and (self._passes_on(path, language) or self._is_other_skin(path, skinned)),
-                names=frozenset() if is_same_text else names,
+                shared=frozenset() if is_same_text else shared,
             ) or (record_of(language).is_included and not is_same_text and self._leads_to({path}, set())):
                 concerned |= self._same_server(language)
         self.deleted = set[str]()  # they have been taken into account
