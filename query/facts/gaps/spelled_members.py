@@ -2,7 +2,8 @@
 
 A key of a `TypedDict` is a string wherever it is read. A field of a type whose base lies outside, as those of ORMs do, is named by
 strings that are arguments (`field_validator("size")`), and in the lists of its own type (`__slots__`, `Meta.fields`). A class pattern
-takes fields by their order. A name that is made with a known end (`getattr(x, f"{kind}_command")`) is any name that ends so.
+takes fields by their order. A member of an enum is looked up by a name that is a value (`Unit[text.upper()]`). A name that is made with a
+known end (`getattr(x, f"{kind}_command")`) is any name that ends so.
 """
 
 from __future__ import annotations
@@ -38,6 +39,9 @@ _ENDS = re.compile(
 )
 _JOINED = re.compile(r"[\"'](_|__|)[\"']\.join\(\s*[\[(]\s*[\"'](\w{2,})[\"']\s*,")
 _PATTERN = re.compile(r"\bcase\b[^\n]*?\b{name}\(\s*(?!\)|\w+\s*=[^=])")
+
+_SUBSCRIPT = r"\b{name}\s*(?:\.\s*__members__\s*)?\[(?!\s*[\"'][^\"'{}]*[\"']\s*\])"
+_OF_ENUMS = frozenset({SymbolKind.ENUM_MEMBER, SymbolKind.FIELD, SymbolKind.VARIABLE, SymbolKind.CONSTANT})
 
 _LOOKED_UP = """
     SELECT DISTINCT d.path, o.line FROM occ o JOIN document d USING (doc_id)
@@ -91,6 +95,8 @@ def _causes(
     bases = [base.rpartition(".")[2] for type_id in above(index, [holder]) for base in above_types(index).bases(type_id)]
     is_of_keys = any(base in _OF_KEYS for base in bases)
     is_open = any(above_types(index).unresolved.get(type_id) for type_id in above(index, [holder]))
+    if scope.kind in _OF_ENUMS and any(base.endswith(("Enum", "Flag")) for base in bases) and (looked_up := _by_name(index, holder)):
+        yield "string_carried", f"a member of the type of '{name}' is looked up by a name that is a value", looked_up
     if spread := _in_spread(index, holder, name):
         yield "string_member", f"a dictionary that is given by its names has the string '{name}'", spread
     if listed_in := _in_lists(index, holder, name):
@@ -159,6 +165,18 @@ def _in_patterns(index: Index, holder: int) -> list[tuple[str, int]]:
             text = _sources(index).line(path, line)
             if "case" in text and re.search(_PATTERN.pattern.replace("{name}", re.escape(name)), text):
                 known[holder].append((path, line))
+    return known[holder]
+
+
+def _by_name(index: Index, holder: int) -> list[tuple[str, int]]:
+    """`Unit[name]`, `Unit.__members__[name]`: not with a string, which says the name there."""
+    known: dict[int, list[tuple[str, int]]] = index.keep("members by a name that is a value", dict)
+    if holder not in known:
+        found: dict[tuple[str, int], None] = {}
+        for path, line, name in index.rows(_NAMED, {"ids": sorted(below(index, [holder]))}):
+            if re.search(_SUBSCRIPT.replace("{name}", re.escape(name)), _sources(index).line(path, line)):
+                found[path, line] = None
+        known[holder] = list(found)
     return known[holder]
 
 
