@@ -284,6 +284,17 @@ def test_implementers_and_overriders_change_with_the_interface(ts_shop: Path, ts
     _written(ts_shop, done, "b.tsx", "s.area(1, 7, 2); s?.area(4, 7);", "new Own().area(1, 7);")
 
 
+def test_a_declaration_without_a_body_gets_no_value(ts: Ask):
+    def heads(**asked: Any) -> str:
+        return "\n".join(item.diff for item in ts("a.Shape.area", **asked).edited.files)
+
+    assert "interface Shape { area(factor: number, k?: number, plus?: number): number }" in heads(add=["k = 7"], after="factor")
+    assert "+  area(factor: number, k = 7, plus = 0): number {" in heads(add=["k = 7"], after="factor")
+    assert "area(k: 1 | 2 | undefined, factor: number, plus?: number): number }" in heads(add=["k: 1 | 2 = 1"], order=["k,factor,plus"])
+    with pytest.raises(UsageError, match="needs a type; say it as 'k: T = …'"):
+        heads(add=["k = new Map()"])
+
+
 def test_of_a_constructor_calls_of_super_and_of_classes_below_change(ts: Ask):
     shown = ts("a.Base", add=["k: number"], call_with=["k=9"])
     texts = "\n".join(item.diff for item in shown.edited.files)

@@ -12,7 +12,7 @@ from query.refactor.parameters.bracketed import Piece, Replacement, Span
 from query.refactor.positional.heads import Head
 from query.refactor.positional.placing import Change, as_of
 from query.refactor.positional.source import Code, Node
-from query.refactor.positional.texts import is_of_types, type_alone
+from query.refactor.positional.texts import declared, is_of_types, type_alone
 
 _GENERATED = re.compile(r"^(?://|/\*) ?.*\b(?:Code generated\b.*\bDO NOT EDIT|@generated\b)", re.MULTILINE)
 _HEAD_OF_FILE = 2_000
@@ -88,12 +88,21 @@ def _head_edits(head: Head, change: Change, owner: int) -> Iterator[Replacement]
     for place, item in enumerate(change.after):
         if item.was is None:
             is_nameless = bool(head.items) and all(one.name is None for one in head.items) and is_of_types(code.language)
-            wanted.append((None, (type_alone(item.text) if is_nameless else item.text,)))
+            wanted.append((None, (type_alone(item.text) if is_nameless else _added(head, change, place),)))
         else:
             following = change.after[place + 1].was if place + 1 < len(change.after) else None
             wanted.append((item.was + head.own, _pieces(head, item.was, "", following)))
     newline = code.document.lines.newline_at(head.listing.start) or "\n"
     yield Replacement(head.listing.start, head.listing.end, head.listing.arranged(wanted, newline), owner)
+
+
+def _added(head: Head, change: Change, place: int) -> str:
+    """What a head says of an added parameter: a declaration without a body has no values."""
+    item, behind = change.after[place], change.after[place + 1 :]
+    if head.body is not None or is_of_types(head.code.language):
+        return item.text
+    is_last = all(other.is_optional or other.is_rest for other in behind)
+    return declared(item.text, head.code.path, head.code.language, is_last=is_last)
 
 
 def _pieces(head: Head, was: int | None, text: str, following: int | None = None) -> tuple[Piece, ...]:

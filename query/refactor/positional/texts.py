@@ -13,6 +13,7 @@ from query.refactor.positional.source import NAMES, Code, Node, walk
 
 _GO_HEAD = "package p\n\nfunc "
 _HEAD = "function "
+_OF_LITERALS = {"number": "number", "string": "string", "template_string": "string", "true": "boolean", "false": "boolean"}
 _MODIFIERS = ("private", "public", "protected", "readonly")
 
 
@@ -42,6 +43,25 @@ def added(text: str, path: str, language: Language) -> Parameter:
 def _said(head: Head, item: Item) -> str:
     code = head.code
     return code.text[code.start(item.nodes[0]) : code.end(item.nodes[-1])]
+
+
+def declared(text: str, path: str, language: Language, *, is_last: bool) -> str:
+    """An added parameter as a head without a body says it, where no value may stand: `zz?: number` of `zz = 0`.
+
+    Args:
+        is_last: none that must be given stands behind it; else its type takes in `undefined`.
+    Raises:
+        UsageError: its type cannot be told from its value.
+    """
+    code = Code(path, language, Document(text=f"{_HEAD}f({text.strip()}) {{}}\n"))
+    node = heads_at(code, len(_HEAD))[0].items[0].nodes[0]
+    pattern, value, of_type = (node.child_by_field_name(field) for field in ("pattern", "value", "type"))
+    if value is None or pattern is None:
+        return text
+    said = code.said(of_type).removeprefix(":").strip() if of_type is not None else _OF_LITERALS.get(value.type, "")
+    if not said:
+        raise UsageError(f"'{text}' gets a declaration without a value, too, which needs a type; say it as '{code.said(pattern)}: T = …'")
+    return f"{code.said(pattern)}?: {said}" if is_last else f"{code.said(pattern)}: {said} | undefined"
 
 
 def type_alone(text: str) -> str:
