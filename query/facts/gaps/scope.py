@@ -358,6 +358,7 @@ class Scope:
         paths = [path for path in paths if self._within is None or self._within(path)]
         rest = [path for path in paths if not (path in used_in or self.could_refer(path))]
         found = set(paths) - set(rest)
+        found |= {path for path in rest if _module(path) in {_module(own) for own in self.own_paths}}  # a package beside a module
         visible = [path for path in rest if self.is_visible(path)]
         if visible and any(self._is_member(symbol) for symbol in self._symbols):
             found |= self._touched_by_type(visible)
@@ -474,6 +475,12 @@ def _own_names(symbol: Symbol) -> set[str]:
         return {record.name, *components.names_of(symbol)}
     folder, _, base = record.path.rpartition("/")
     return {record.name, record.name.rpartition(".")[2], base.split(".", 1)[0], folder.rpartition("/")[2]}
+
+
+def _module(path: str) -> str:
+    """The same of a file and of a folder of its name that may stand for it."""
+    stem = path.rpartition(".")[0]
+    return stem.removesuffix("/__init__").removesuffix("/index")
 
 
 def _constructs(symbol: Symbol) -> bool:
