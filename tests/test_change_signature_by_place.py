@@ -31,9 +31,9 @@ TS_FILES = {
  * @param loud whether
  *   it is loud
  */
+
 export function greet(who: string, loud: boolean, extra?: number): string {
-  return `${who}` + { who }.who + (extra ?? 0);
-}
+  return `${who}` + { who }.who + (extra ?? 0); }
 export const arrow = (x: number, { y, z }: { y: number; z: string }, ...rest: string[]) => x + y + z.length + rest.length;
 export const bare = n => n;
 export class Base {

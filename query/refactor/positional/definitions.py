@@ -192,7 +192,10 @@ def _comment_above(head: Head) -> Node | None:
         while before is not None and before.type == "decorator":
             before = before.prev_named_sibling
         if before is not None:
-            is_near = before.type == "comment" and head.code.text[head.code.end(before) : head.code.start(node)].count("\n") <= 1
+            said = head.code.said(before) if before.type == "comment" else ""  # what begins with `/**` may stand above blank lines
+            is_near = bool(said) and (
+                said.startswith("/**") or head.code.text[head.code.end(before) : head.code.start(node)].count("\n") <= 1
+            )
             return before if is_near else None
         if node.parent.type in ("statement_block", "class_body", "program", "source_file", "interface_body", "arguments"):
             return None
