@@ -12,10 +12,10 @@ class ByValues(msgspec.Struct, frozen=True, kw_only=True):
     values: reads a field of a value beside it by a name that is a value alone.
     members: reads a field of any value so, or looks one up.
     all_fields: reads every field of the value that it is given.
-    constants: looks constants up.
+    constants: looks constants up; defined: makes one of the name that a string has.
     cases: reaches constants of an enum by their values, or all of them.
     variables: reads variables of the function around it by their names, or hands all of them on.
-    listed: reads variables by strings that stand there.
+    listed: reads variables by strings that stand there; listed_made: by what is no string.
     shared: reads a variable of the program in a function.
     includes: runs a file where it stands, which shares the variables there.
     told: a comment that tells of a member, which something else may hand on.
@@ -29,9 +29,11 @@ class ByValues(msgspec.Struct, frozen=True, kw_only=True):
     members: str = ""
     all_fields: str = ""
     constants: str = ""
+    defined: str = ""
     cases: str = ""
     variables: str = ""
     listed: str = ""
+    listed_made: str = ""
     shared: str = ""
     includes: str = ""
     told: str = ""
@@ -49,9 +51,11 @@ PHP_BY_VALUES = ByValues(
         r"|\b(?:json_encode|serialize|unserialize|var_export|http_build_query|array_walk|fetchObject|FETCH_CLASS|FETCH_INTO)\b"
     ),
     constants=r"\bconstant\s*\(|\bdefined\s*\(|::\s*\{|\bReflection(?:Class)?Constant\b|\bgetConstant\b",
+    defined=r"\bdefine\s*\(\s*['\"]NAME['\"]",
     cases=r"\b(?:TYPE|self|static)\s*::\s*(?:from|tryFrom|cases)\s*\(",
     variables=r"\$\$|\$\{\s*(?!\w+\})|\bextract\s*\(|\bget_defined_vars\b|\bparse_str\s*\(|\b(?:include|require)(?:_once)?\b|\beval\s*\(",
     listed=r"\bcompact\s*\(",
+    listed_made=r"\bcompact\s*\(\s*[^'\")\s]",
     shared=r"\bglobal\s[^;]*\$NAME\b|\$GLOBALS\s*\[\s*['\"]NAME['\"]",
     includes=r"\b(?:include|require)(?:_once)?\b",
     told=r"@(?:method|property(?:-read|-write)?)\b[^\n]{0,300}?\bNAME\b",

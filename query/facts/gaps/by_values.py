@@ -168,11 +168,12 @@ def _of_constant(index: Index, symbol: Symbol, record: Language, texts: _Texts) 
     name, rules = symbol.record.name, record.by_values
     string = re.compile(rf"['\"](?:[\w\\]+::)?{re.escape(name)}['\"]")
     beginning = re.compile(r"['\"](?:[\w\\]*::)?(\w{2,})(?:['\"]\s*\.|\$|\{\$)")
+    defined = rules.defined.replace("NAME", re.escape(name))
     named: list[str] = []
     for path, text in texts.having():
         if re.search(rules.constants, text) is None:
             continue
-        own_string = len(string.findall(text)) > (1 if path == symbol.record.path and _is_defined_by_string(symbol, text) else 0)
+        own_string = len(string.findall(text)) > (1 if path == symbol.record.path and re.search(defined, text) else 0)
         if own_string or any(name.startswith(match[1]) for match in beginning.finditer(text)):
             named.append(path)
     if named:
@@ -192,10 +193,6 @@ def _type_of(index: Index, symbol: Symbol) -> str:
     return "" if holder is None else scopes(index, [holder])[holder].name
 
 
-def _is_defined_by_string(symbol: Symbol, text: str) -> bool:
-    return re.search(rf"\bdefine\s*\(\s*['\"]{re.escape(symbol.record.name)}['\"]", text) is not None
-
-
 def _of_variable(index: Index, symbol: Symbol, record: Language, texts: _Texts) -> Iterator[_Cause]:
     name, rules = symbol.record.name, record.by_values
     path = symbol.record.path
@@ -204,7 +201,7 @@ def _of_variable(index: Index, symbol: Symbol, record: Language, texts: _Texts) 
     if around is not None and around.kind != SymbolKind.MODULE:
         text = _text_of(index, holder or 0, texts.code(path))
         string = re.search(rf"['\"]{re.escape(name)}['\"]", text)
-        if re.search(rules.variables, text) or (re.search(rules.listed, text) and (string or re.search(r"compact\s*\(\s*[^'\")\s]", text))):
+        if re.search(rules.variables, text) or (re.search(rules.listed, text) and (string or re.search(rules.listed_made, text))):
             yield "string_exact", f"variables of the function of '{name}' are read by their names there, or handed on together", [path]
         return
     shared = re.compile(rules.shared.replace("NAME", re.escape(name)))
