@@ -230,7 +230,7 @@ class _Preparation(Declarations):
                     opened.append(opened[-1] and _OPENS_FIELDS.search(line, max(0, match.start() - 100), match.end()) is not None)
                 elif len(opened) > 1:
                     opened.pop()
-            elif match.lastgroup == "text" or match.lastgroup == "text":
+            elif match.lastgroup == "text":
                 if b"/*" in match[0]:
                     self.instead.append((self.starts[number] + match.start(), match[0].replace(b"/*", b"/ ")))
             elif match.lastgroup == "comment" and match.end() < end and not opened[-1] and not _EMPTY_LINE.search(match[0]):
