@@ -10,6 +10,7 @@ import msgspec
 
 from indexer.errors import AmbiguousName, NameNotFound
 from indexer.languages import record_of
+from indexer.manifests import format_of
 from indexer.model import SymbolKind
 from query.answers.envelope import Answer, Completeness, Provenance, Reason, completeness_from
 from query.answers.paths import of_paths
@@ -177,6 +178,10 @@ class Certificate:
         reasons += names.unresolved(self._index, uses, unread.paths, typed)
         reasons += environment.of_uses(self._index, uses)
         reasons += [reason for condition in _CONDITIONS for reason in condition(self._index, uses)]
+        of_manifests = sum(reason.count for reason in reasons if reason.code == strings.STALE_MANIFEST)
+        is_of_names = all(format_of(path) and path not in self.drift.project_files for path in unread.stale)
+        if unread.stale and of_manifests == len(unread.stale) and is_of_names:
+            reasons = [reason for reason in reasons if reason.code != reading.STALE]  # of the same files, and says less of them
         if len(symbols) > _FEW_ASKED:
             reasons = _together(reasons)
         return self._certify([*reasons, *more], is_whole=False)

@@ -17,6 +17,8 @@ from query.facts.index import Index
 SYNTAX = "syntax"
 SUPERTYPES = "typeHierarchy/supertypes"
 
+STALE = "stale"
+
 _ASKED = {
     SYNTAX: "identifiers",
     "textDocument/definition": "meanings of identifiers",
@@ -65,7 +67,7 @@ def stale(index: Index, paths: Sequence[str], unsaved: Container[str] = ()) -> l
     plural = "s have" if len(paths) > 1 else " has"
     remedy = "it is being brought up to date, so ask again" if index.is_catching_up else f"to bring it up to date: {index_command(index)}"
     detail = f"{len(paths)} file{plural} changed since the index was made; {remedy}"
-    return [of_paths("stale", detail, paths)]
+    return [of_paths(STALE, detail, paths)]
 
 
 class Gap(NamedTuple):

@@ -314,6 +314,8 @@ _GAPS = """
 
 # ---- project files
 
+STALE_MANIFEST = "stale_manifest"
+
 
 def _of_changed_manifests(index: Index, uses: Uses) -> list[Reason]:
     """Manifests are of no language that a symbol may be of, so their changes are looked at here: do they have its name, or had they?"""
@@ -332,7 +334,7 @@ def _of_changed_manifests(index: Index, uses: Uses) -> list[Reason]:
     if not concerned:
         return []
     detail = f"project files that name it, or have its name, have changed since the index was made: {listed(concerned)}"
-    return [of_paths("stale_manifest", f"{detail}; to bring it up to date: lspidx index", concerned)]
+    return [of_paths(STALE_MANIFEST, f"{detail}; to bring it up to date: lspidx index", concerned)]
 
 
 def _may_hold(index: Index, path: str, word: re.Pattern[str]) -> bool:
