@@ -202,12 +202,10 @@ class Cell:
         """The process has ended."""
         with contextlib.suppress(AttributeError):  # it was never made
             self.release()
-        for pin in self._pins:
-            os.close(pin)
-        self._pins = []
-        if self._lock >= 0:
-            os.close(self._lock)
-            self._lock = -1
+        held, self._pins = [*self._pins, *([self._lock] if self._lock >= 0 else [])], []
+        self._lock = -1
+        for descriptor in held:  # each once: by now its number may be another file's
+            os.close(descriptor)
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _make_ruleset(self) -> int:

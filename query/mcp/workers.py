@@ -44,7 +44,7 @@ class Workers:
     def __init__(self, run: Run, logged: Callable[[int, str, str], None]) -> None:
         """`logged`: told what the processes log, of which somebody wants to be told."""
         self._run, self._logged = run, logged
-        self._life = os.pipe()
+        self._life: tuple[int, ...] = os.pipe()
         self._readers: list[_Worker] = []
         self._idle: list[_Worker] = []
         self._wanted: deque[asyncio.Future[_Worker]] = deque()
@@ -159,7 +159,8 @@ class Workers:
             until = time.monotonic() + _ENDS_S
             while not home.has_ended() and time.monotonic() < until:
                 await asyncio.sleep(_STEP_S)
-        for end in self._life:
+        ends, self._life = self._life, ()
+        for end in ends:
             os.close(end)
 
     def _numbered(self, question: Question) -> Question:
