@@ -160,6 +160,12 @@ PROBES = {"python": _PYTHON, "typescript": _TYPESCRIPT, "go": _GO, "cpp": _CPP, 
 """By language and tool: a question that a server with the feature has something to say to."""
 
 
+def _asked(live: Live, tool: str, arguments: dict[str, Any]) -> tuple[Any, bool]:
+    """The answer, and whether it says anything."""
+    answer = live.ask(tool, **arguments)
+    return answer, bool(answer.total or (tool == "execute_command" and answer.result.result))
+
+
 def try_all(live: Live, language: str) -> Matrix:
     """What comes of every probe: `yes`, the code of the reason why nothing is known, or `nothing`."""
     works: dict[str, str] = {}
@@ -173,8 +179,9 @@ def try_all(live: Live, language: str) -> Matrix:
             arguments["arguments"] = [
                 {"URI": (live.root / arguments["file_path"]).as_uri()} if item == {"URI": ""} else item for item in arguments["arguments"]
             ]
-        answer = live.ask(tool, **arguments)
-        said = bool(answer.total or (tool == "execute_command" and answer.result.result))
+        answer, said = _asked(live, tool, arguments)
+        if not said and answer.completeness.status != "unknown":  # a busy server publishes what an edit does when nobody waits any more
+            answer, said = _asked(live, tool, arguments)
         unknown = answer.completeness.status == "unknown"
         works[tool] = answer.completeness.reasons[0].code if unknown else "yes" if said else "nothing"
     return Matrix(server=f"{SERVERS[language]} {find_server(SERVERS[language]).version}", works=works)

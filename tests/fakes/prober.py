@@ -115,18 +115,20 @@ def leave_group() -> str:
 
 
 def leave_behind(note: str) -> None:
-    """A process without our mark, whose parent has ended, in a session of its own where that is possible."""
-    if os.fork() == 0:
+    """A process without our mark, whose parent has ended, in a session of its own where that is possible; it tells when it is."""
+    between = os.fork()
+    if between == 0:
         try:
             os.setsid()
         except OSError:
             pass
         if os.fork() == 0:
-            Path(note).write_text(str(os.getpid()), encoding="utf-8")
             for descriptor in range(3):
                 os.close(descriptor)
-            os.execve(sys.executable, [sys.executable, "-I", "-c", "import time; time.sleep(600)"], {})
+            code = "import os, sys, time; open(sys.argv[1], 'w').write(str(os.getpid())); time.sleep(600)"
+            os.execve(sys.executable, [sys.executable, "-I", "-c", code, note], {})
         os._exit(0)
+    os.waitpid(between, 0)
     while not os.path.exists(note) or not Path(note).read_text(encoding="utf-8"):
         time.sleep(0.001)
 
