@@ -197,6 +197,25 @@ def test_a_server_that_is_never_ready_is_an_error_in_bounded_time(host_of: HostO
         hover(host_of("progress_never_ends", timeout_s=1.0, ready="progress", ready_title="Loading"), "a.py")
 
 
+_STATE = {"ready": "notification", "ready_method": "fake/status", "ready_value": {"ready": True}}
+_EDITED = {"a.py": FILES["a.py"] + "# edited\n"}
+
+
+def test_what_a_server_answers_while_it_loads_anew_is_not_believed(host_of: HostOf) -> None:
+    """rust-analyzer answers at once with nothing while it reads a changed Cargo.toml: an edit that breaks something looked safe."""
+    host = host_of("loads_anew_once", **_STATE)
+    hover(host, "a.py")
+    assert hover(host, "a.py", overlay=_EDITED).result["contents"]["value"] == "hover of second"
+
+
+def test_one_that_loads_anew_for_ever_has_said_nothing(host_of: HostOf) -> None:
+    host = host_of("loads_anew_for_ever", **_STATE)
+    hover(host, "a.py")
+    assert host.diagnose(["a.py"], overlay=_EDITED, timeout_s=0.5).unsettled == ["a.py"]
+    with pytest.raises(ServerTimeout, match="loads the workspace anew"):
+        hover(host, "a.py", timeout_s=0.5)
+
+
 def test_closing_does_not_wait_for_a_server_that_hangs(host_of: HostOf) -> None:
     """Whoever asks at that moment is told so, and nothing is started again. The table would give it an hour."""
     host = host_of("poison_hang", timeout_s=3_600.0)

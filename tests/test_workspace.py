@@ -366,10 +366,17 @@ def test_a_notification_says_ready_by_its_values():
     assert (status.begun, status.ready) == (True, False)
     status.notified(Notification("experimental/serverStatus", msgspec.Raw(b"[1]")))
     status.notified(_said("experimental/serverStatus", quiescent=True))
-    assert status.ready
+    assert (status.ready, status.reloads) == (True, False)
+    status.notified(_said("experimental/serverStatus", health="ok"))
+    assert not status.reloads
+    status.notified(_said("experimental/serverStatus", quiescent=False))
+    assert (status.ready, status.reloads) == (True, True)
+    status.notified(_said("experimental/serverStatus", quiescent=True))
+    assert not status.reloads
     log = Readiness("notification", "", "window/logMessage", {"message": "Analysis: Completed"})
     log.notified(_said("window/logMessage", message="12:00 BackgroundAnalysis: Completed after 1 s"))
-    assert log.ready
+    log.notified(_said("window/logMessage", message="12:01 something else"))
+    assert (log.ready, log.reloads) == (True, False)
 
 
 def test_the_probe_asks_only_what_the_file_itself_can_answer():

@@ -180,21 +180,40 @@ class Conversation:
     # ---- single questions
 
     def ask(self, method: str, params: Any, timeout_s: float = 0.0) -> Answer:
-        """The answer to a request, asked again where the server has changed its mind about the world.
+        """The answer to a request, asked again where the server has changed its mind about the world, or loads it anew.
 
         Raises:
             ServerTimeout: none within `timeout_s`; without a number, within the server's limit of silence.
         """
         limit_s = timeout_s or self._silence_s
         deadline = time.monotonic() + limit_s
+        self._await_reload(method, deadline)
         answer = self._ask_once(method, params, limit_s)
         for attempt in range(TRIES_AGAIN):
             left_s = deadline - time.monotonic()
-            if answer.error is None or answer.error.code not in PASSING or left_s <= 0:
+            passing = answer.error is not None and answer.error.code in PASSING
+            if left_s <= 0 or not (passing or self.readiness.reloads):
                 break
-            self.hear(0.05 * 2**attempt)
-            answer = self._ask_once(method, params, left_s)
+            if self.readiness.reloads:  # what it answered meanwhile may be empty for no other reason
+                self._await_reload(method, deadline)
+            else:
+                self.hear(0.05 * 2**attempt)
+            answer = self._ask_once(method, params, max(left_s, _SIGNAL_STEP_S))
+        if self.readiness.reloads:
+            raise ServerTimeout(f"{method} was not answered within {limit_s:g} s: the server loads the workspace anew")
         return answer
+
+    def _await_reload(self, method: str, deadline: float) -> None:
+        """Waits while the server says that it loads the workspace anew.
+
+        Raises:
+            ServerTimeout: it does so until the deadline.
+        """
+        while self.readiness.reloads:
+            left_s = deadline - time.monotonic()
+            if left_s <= 0:
+                raise ServerTimeout(f"{method} was not asked: the server loads the workspace anew, and has not ended")
+            self.hear(min(_SIGNAL_STEP_S, left_s))
 
     def _ask_once(self, method: str, params: Any, limit_s: float) -> Answer:
         deadline = time.monotonic() + limit_s

@@ -48,7 +48,7 @@ class Readiness:
     """Follows a server's own signal. `ready` starts true where it has none.
 
     `signs` counts what it has said of its progress: while that grows, it is at work. `failure` is what it says went wrong with loading
-    the workspace, in its own words.
+    the workspace, in its own words. `reloads`: it has taken back that it is ready, and has not said so again; `ready` stays true.
     """
 
     def __init__(
@@ -72,6 +72,7 @@ class Readiness:
         self._last_sign = ""
         self.signs = 0
         self.failure = ""
+        self.reloads = False
 
     def notified(self, event: Notification) -> None:
         """Takes in what the server says of itself; other notifications are passed over."""
@@ -80,7 +81,11 @@ class Readiness:
         if self._kind == "notification" and event.method == self._method:
             self.begun = True
             said = decode.members(event.params)
-            self.ready = self.ready or all(_fits(said.get(key), value) for key, value in self._value.items())
+            fits = all(_fits(said.get(key), value) for key, value in self._value.items())
+            self.ready = self.ready or fits
+            # a text tells of what has happened, which stays so; a truth value is a state
+            states = [key for key, value in self._value.items() if isinstance(value, bool)]
+            self.reloads = self.ready and any(said.get(key) is (not self._value[key]) for key in states)
         elif self._kind == "progress" and event.method == methods.PROGRESS:
             sign = decode.sign(event.params)
             if sign.token is None:

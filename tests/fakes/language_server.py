@@ -33,6 +33,8 @@ A script's keys, all optional:
     unbuilt          part of the paths about which every question is answered by the error "no package metadata for file"
     complains        message that it logs as an error when it is initialized; it then knows nothing
     notifies         "loads", "never_loads": the same, said by the notification `fake/status`
+    loads_anew       "once", "for_ever": when a file is changed it takes back by `fake/status` that it is ready, and answers with nothing
+                     until it is
     publishes        diagnostics, when a file is opened that does not hold `marker`
     publishes_on_change  one diagnostic, when a file is changed
     jitter_ms        answers to requests take a random time up to this
@@ -159,6 +161,11 @@ class Server:
             self.opened[uri] = message["params"]["contentChanges"][-1]["text"]
             if self.script.pop("registers_when_changed", False):
                 self.register()
+            if anew := self.script.get("loads_anew"):
+                self.loading = True
+                self.send({"method": "fake/status", "params": {"ready": False}})
+                if anew == "once":
+                    threading.Timer(0.5, self.loaded).start()
             if not self.script.get("publishes_on_change"):
                 return
             where = {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 1}}
@@ -205,6 +212,8 @@ class Server:
                 threading.Thread(target=self.go_on, daemon=True).start()
         if "complains" in self.script:
             self.send({"method": "window/logMessage", "params": {"type": 1, "message": self.script["complains"]}})
+        if self.script.get("loads_anew"):
+            self.send({"method": "fake/status", "params": {"ready": True}})
         if self.script.get("notifies") == "loads":
             self.send({"method": "fake/status", "params": {"ready": False}})
             threading.Timer(0.3, self.loaded).start()
@@ -273,7 +282,7 @@ class Server:
         record(f"{method} {json.dumps(params, sort_keys=True)}")
         time.sleep(os.urandom(1)[0] / 255 * script.get("jitter_ms", 0) / 1000)
         if self.loading:
-            self.send({"id": message["id"], "result": None})
+            self.send({"id": message["id"], "result": {"kind": "full", "items": []} if method == "textDocument/diagnostic" else None})
             return
         if script.get("floods") and not self.flooded:
             self.flooded = True
