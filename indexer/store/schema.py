@@ -59,6 +59,6 @@ from __future__ import annotations
 from pathlib import Path
 
 SCHEMA_VERSION = 10
-CONTENT_VERSION = 21
+CONTENT_VERSION = 22
 
 VIEWS_SQL = Path(__file__).with_name("views.sql")

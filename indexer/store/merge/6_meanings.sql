@@ -123,6 +123,37 @@ FROM final_occ o SEMI JOIN undecided u ON u.doc_id = o.doc_id AND u.line = o.lin
 -- Needs: undecided.
 DELETE FROM final_occ WHERE sym_id IS NOT NULL AND (doc_id, line, col) IN (SELECT doc_id, line, col FROM undecided);
 
+-- What a field of a model of Django holds is a value of another class, though the text says that it is the field: the server tells members
+-- of the field's class, and nobody knows what `part.whole.name` means. Not so in classes of fields.
+CREATE TEMP TABLE member_of_field AS
+SELECT m.sym_id, CASE WHEN is_type(m.kind) THEN m.name END AS type_name
+FROM symbol m LEFT JOIN symbol c ON c.sym_id = m.container_id AND is_type(c.kind)
+WHERE has_flag(m.flags, 'external') AND NOT has_flag(m.flags, 'parameter')
+  AND regexp_matches(CASE WHEN is_type(m.kind) THEN m.qualified_name ELSE c.qualified_name END,
+                     '^django\.(db\.models|contrib\.(postgres|gis\.db\.models|contenttypes))\.fields\.');
+
+-- Needs: member_of_field. Else: doc_id INTEGER, line INTEGER, col INTEGER
+CREATE TEMP TABLE of_value AS
+SELECT DISTINCT o.doc_id, o.line, o.col
+FROM final_occ o JOIN member_of_field f ON f.sym_id = o.sym_id AND f.type_name IS DISTINCT FROM o.name
+LEFT JOIN symbol e ON e.sym_id = o.encl_id
+LEFT JOIN (SELECT t.doc_id, t.line, t.end_col FROM final_occ t JOIN symbol k ON k.sym_id = t.sym_id AND is_type(k.kind)) c
+  ON c.doc_id = o.doc_id AND c.line = o.line AND c.end_col + 1 = o.col  -- `Field.clean` is taken of the class
+ANTI JOIN (  -- a variable of the text's own that holds such a member is called
+    SELECT doc_id, line, col FROM final_occ WHERE sym_id IS NOT NULL AND sym_id NOT IN (SELECT sym_id FROM member_of_field)
+) own ON own.doc_id = o.doc_id AND own.line = o.line AND own.col = o.col
+WHERE c.doc_id IS NULL AND NOT has_role(o.roles, 'keyword', 'import') AND NOT EXISTS (
+    SELECT 1 FROM ancestor a JOIN symbol f ON f.sym_id = a.super_id
+    WHERE a.sub_id IN (e.sym_id, e.container_id) AND regexp_matches(f.qualified_name, '^django\.[a-z_.]*\.fields\.')
+);
+
+-- Needs: of_value.
+INSERT INTO final_occ BY NAME
+SELECT DISTINCT o.* REPLACE (NULL::INTEGER AS sym_id, evidence('definition')::UTINYINT AS evidence)
+FROM final_occ o SEMI JOIN of_value v ON v.doc_id = o.doc_id AND v.line = o.line AND v.col = o.col;
+-- Needs: of_value.
+DELETE FROM final_occ WHERE sym_id IS NOT NULL AND (doc_id, line, col) IN (SELECT doc_id, line, col FROM of_value);
+
 -- Needs: string_use.
 INSERT INTO final_occ BY NAME SELECT * FROM string_use;
 -- Needs: filled_parameter.

@@ -14,7 +14,7 @@ from query.answers.paths import listed, of_paths
 from query.facts.components import without_imports
 from query.facts.dispatch import OF_OWN_OBJECT
 from query.facts.families import family_of, languages_of
-from query.facts.gaps import environment
+from query.facts.gaps import environment, queried_fields
 from query.facts.gaps.uses import Uses
 from query.facts.index import Index
 from query.facts.scopes import scopes
@@ -118,11 +118,16 @@ def _possible(index: Index, uses: Uses, found: Mapping[str, int]) -> Mapping[str
 
 
 def _take_keywords(index: Index, uses: Uses) -> bool:
-    """Whether one is a field of a type with a base that nobody could resolve: who makes or looks for one may name it, `Model(size=1)`."""
+    """Whether one is a field of a type with a base that nobody could resolve, or of one outside that takes fields by keyword.
+
+    Who makes or looks for an object may name it, `Model(size=1)`.
+    """
     known = scopes(index, uses.ids)
     holders = {container for sym_id in uses.ids if known[sym_id].kind in _FIELDS and (container := known[sym_id].container) is not None}
     above_them = above(index, {holder for holder in holders if known[holder].kind in TYPE_KINDS}) if holders else frozenset[int]()
-    return bool(above_them) and any(base.class_id in above_them for base in open_bases(index))
+    if not above_them:
+        return False
+    return any(base.class_id in above_them for base in open_bases(index)) or queried_fields.takes_keywords(index, above_them)
 
 
 _FIELDS = frozenset({SymbolKind.FIELD, SymbolKind.VARIABLE, SymbolKind.CONSTANT, SymbolKind.PROPERTY})

@@ -18,6 +18,7 @@ from query.answers.paths import listed, of_paths
 from query.facts.documents import held_now, paths_of_language
 from query.facts.families import languages_of
 from query.facts.freshness import Drift
+from query.facts.gaps import queried_fields
 from query.facts.gaps.uses import Uses
 from query.facts.index import Index
 from query.facts.quotes import quoting
@@ -101,8 +102,17 @@ def _causes(
         yield "string_member", f"a dictionary that is given by its names has the string '{name}'", spread
     if listed_in := _in_lists(index, holder, name):
         yield "string_member", f"a list of its type has the string '{name}'", listed_in
-    if is_of_keys or is_open:
-        words = "a key of a type is the string" if is_of_keys else "a base of its type could not be resolved, and an argument is the string"
+    is_queried = queried_fields.is_queried(index, holder)
+    if is_open or is_queried:
+        paths: list[str] = index.keep(f"documents of {language}", lambda: paths_of_language(index, language))
+        if joined := queried_fields.places(index, language, name, paths, read, drift):
+            yield "string_member", f"words that queries look fields up by have '{name}' in them", joined
+    if is_of_keys or is_open or is_queried:
+        words = (
+            "a key of a type is the string" if is_of_keys
+            else "a base of its type could not be resolved, and an argument is the string" if is_open
+            else "fields of its type are looked up by strings, and an argument is the string"
+        )  # fmt: skip
         if places := sorted(_strings(index, language, name, read, drift, everywhere=is_of_keys)):
             yield "string_exact", f"{words} '{name}'", places
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from indexer.model import Handed, SymbolKind, Via
-from indexer.store.flow.calls import containers, library, named, standard
+from indexer.store.flow.calls import containers, library, models, named, standard
 from indexer.store.flow.values import arguments
 from indexer.store.flow.values.provided import MADE
 from indexer.store.flow.values.sites import Signature, Site
 from indexer.store.flow.values.solver import Solver
 from indexer.store.flow.values.value import Sort
 
-_FUNCTIONS = {**library.FUNCTIONS, **standard.FUNCTIONS}
+_FUNCTIONS = {**library.FUNCTIONS, **standard.FUNCTIONS, **models.FUNCTIONS}
 """What functions and classes of the library do, by dotted name."""
 _EXCEPTIONS = frozenset(f"builtins.{name}" for name in standard.EXCEPTIONS)
 
@@ -37,6 +37,8 @@ def call(solver: Solver, site: Site, value: int) -> None:
         call(solver, site, first)
     elif sort == Sort.TEXT:  # a method of another text, `name.lower`, which gives this one
         solver.graph.put(site.result, value)
+    elif sort == Sort.METHOD and models.is_of_models(solver, second):
+        models.of_models(solver, site, solver.method_name(first), second)
     elif sort == Sort.METHOD:
         containers.of_container(solver, site, solver.method_name(first), second)
     elif sort == Sort.OUTSIDE:
@@ -96,7 +98,10 @@ def run_function(solver: Solver, site: Site, sym_id: int, receiver: int | None, 
             named.passed(solver, site, sym_id, signature, receiver)
     if sym_id in solver.instead:
         standard.run_instead(solver, site, sym_id, receiver)
-    solver.graph.copy(solver.result(sym_id), site.result)
+    if solver.models.sets and receiver is not None and models.is_set(solver, receiver):
+        models.give_own(solver, solver.result(sym_id), receiver, site.result)
+    else:
+        solver.graph.copy(solver.result(sym_id), site.result)
 
 
 def _copied(solver: Solver, site: Site, wrapper: int, member: int, receiver: int | None) -> None:
@@ -178,6 +183,8 @@ def _construct(solver: Solver, site: Site, value: int, owner: int, *, is_by_meta
         if solver.is_set("__new__"):  # a function of static kind, that is given the class
             solver.load_set(program.order(owner), "__new__", unbound := graph.node(), value)
             solver.bind(unbound, value, callee)
+    if owner in solver.models.models:
+        models.tell_fields(solver, site, owner)
     if starts < 0 and site.given and any(solver.program.outside.get(base, "") in _EXCEPTIONS for base in program.order(owner)):
         standard.keep_given(solver, site, solver.attribute(owner, "args"))
     if starts < 0 and makes < 0 and any(base in solver.records for base in program.order(owner)):

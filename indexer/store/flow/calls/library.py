@@ -258,6 +258,15 @@ def _new(solver: Solver, site: Site) -> None:
         solver.graph.watch(source, made)
 
 
+def above_set(solver: Solver, owner: int, value: int) -> int:
+    """`super()` in a class of sets of records: the same records, with the methods of the next class of the workspace."""
+    _, model, first = solver.values[value]
+    order = solver.program.order(first)
+    behind = order[order.index(owner) + 1 :] if owner in order else solver.program.order(owner)[1:]
+    above = next((base for base in behind if not solver.program.is_outside(base)), -1)
+    return solver.values.number(Sort.RECORDS, model, above)
+
+
 def _super(solver: Solver, site: Site) -> None:
     """`super()` in a method: of the class around, on what its first parameter is."""
     program = solver.program
@@ -267,6 +276,8 @@ def _super(solver: Solver, site: Site) -> None:
     def made(value: int) -> None:
         if solver.values[value].sort in (Sort.OBJECT, Sort.CLASS):
             solver.graph.put(site.result, solver.values.number(Sort.SUPER, owner, value))
+        elif solver.values[value].sort == Sort.RECORDS:
+            solver.graph.put(site.result, above_set(solver, owner, value))
 
     for signature in solver.signatures.get(method, ()) if owner >= 0 else ():
         for _, _, node in signature.parameters[:1]:

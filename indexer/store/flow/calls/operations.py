@@ -32,7 +32,7 @@ def iterate(solver: Solver, source: int, target: int, row: int) -> None:
         sort, first, _ = values[value]
         if sort == Sort.CONTAINER:
             graph.copy(solver.elements(value), target)
-        elif sort == Sort.CLASS:
+        elif sort == Sort.CLASS or (sort == Sort.RECORDS and first >= 0):
             graph.put(target, values.number(Sort.OBJECT, first))  # of an enumeration
         elif sort == Sort.OBJECT:
             held = held_by(solver, first)
@@ -121,6 +121,8 @@ def item(solver: Solver, source: int, key: str, target: int, row: int) -> None:
                 taken_of(held)
                 if solver.program.member(first, "__missing__") >= 0:
                     graph.copy(run(solver, row, value, "__missing__"), target)
+        elif sort == Sort.RECORDS and (key == ":" or first >= 0):
+            graph.put(target, value if key == ":" else values.number(Sort.OBJECT, first))
         elif sort == Sort.CLASS and row >= 0:  # `A[int]` is `A`; of an enumeration it is a member
             is_enumeration = any(solver.program.outside.get(base, "").startswith("enum.") for base in solver.program.order(first))
             graph.put(target, values.number(Sort.OBJECT, first) if is_enumeration else value)

@@ -18,7 +18,7 @@ class Accessors(Objects):
         if sort == Sort.ACCESSOR:
             if row >= 0 and (self.program.is_property(first) or self.program.names[first] == self.program.name[row]):
                 self.read[row, first] = None
-            self._run(first, receiver, target, row)
+            self.run_property(first, receiver, target, row)
 
     def _set_by(self, value: int, receiver: int, source: int, row: int) -> None:
         sort, first, _ = self.values[value]
@@ -63,7 +63,7 @@ class Accessors(Objects):
         def given(value: int) -> None:
             sort, first, _ = self.values[value]
             if sort == Sort.ACCESSOR:
-                self._run(first, owner, target, row)
+                self.run_property(first, owner, target, row)
             else:
                 self.graph.put(target, value)
 

@@ -133,7 +133,7 @@ class EcmascriptSolver(Accessors):
                 self.read[row, member] = None
             if program.is_property(member):
                 if receiver is not None and (gets := self._accessor(member, sets=False)) >= 0:
-                    self._run(gets, receiver, target, row)
+                    self.run_property(gets, receiver, target, row)
                 return
             self._put_bound(self.symbol(member), receiver, target)
         for base in order:

@@ -109,7 +109,7 @@ class Binding(Known):
 
         self.graph.watch(source, given)
 
-    def _run(self, member: int, receiver: int, target: int, row: int) -> None:
+    def run_property(self, member: int, receiver: int, target: int, row: int) -> None:
         """A property is read."""
         key = (member, receiver, target, row)
         if key not in self._bindings:

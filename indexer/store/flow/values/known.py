@@ -10,6 +10,7 @@ from indexer.store.flow.text.program import Program
 from indexer.store.flow.values.arguments import Arguments
 from indexer.store.flow.values.calling import Sites
 from indexer.store.flow.values.properties import Properties, Told
+from indexer.store.flow.values.records import Models
 from indexer.store.flow.values.sites import Signature, Site
 
 OWN = -1
@@ -86,6 +87,7 @@ class Known(Sites):
         self.decorated_classes: set[int] = set()
         self.decorated_to: list[tuple[int, int]] = []  # a class, and the node of what its decorators give
         self.names_itself = any("__set_name__" in known for known in program.members.values())
+        self.models = Models(program)
         self.is_described = any("__get__" in known or "__set__" in known for known in program.members.values())
 
     def bound_at(self, sym_id: int, row: int) -> None:

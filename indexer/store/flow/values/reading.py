@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from indexer.model import SymbolFlag, SymbolKind
+from indexer.store.flow.values import records
 from indexer.store.flow.values.known import Loaded
 from indexer.store.flow.values.provided import OF_OBJECT, held_by, members_by_name, of_super
 from indexer.store.flow.values.setting import Setting
@@ -29,6 +30,8 @@ class Reading(Setting):
         Args:
             row: that of the attribute, -1 where a library looks it up. told_at: where that tells what runs.
         """
+        if self.models and records.load(self, value, name, target, row, told_at):
+            return
         again = self._load_again.get((value, name))
         if again is not None:
             self._load_once_more(again, value, name, target, row, told_at)
@@ -53,13 +56,13 @@ class Reading(Setting):
             if member >= 0 and at >= 0:
                 self.told_descriptor(member, "__get__", at)
             if member >= 0 and self.values[receiver].sort == Sort.OBJECT and self.program.is_property(member):
-                self._run(member, receiver, target, at)
+                self.run_property(member, receiver, target, at)
                 return
             of_meta = self._of_metaclass(first, name) if sort == Sort.CLASS and member < 0 else -1
             if of_meta >= 0 and row >= 0:
                 self.read[row, of_meta] = None
             if of_meta >= 0 and self.program.is_property(of_meta):
-                self._run(of_meta, value, target, at)
+                self.run_property(of_meta, value, target, at)
                 return
             known = self.graph.node()  # the same for all places
             self._load_again[value, name] = Loaded(known, sort, first, member, of_meta)

@@ -39,6 +39,9 @@ class Sort:
     HELD_BACK = 27  # number of the call of `partialmethod` that made it, value that is called: as PARTIAL, behind the object
     ITEM_GETTER = 30  # number of the call of `itemgetter` that made it
     MODULE = 31  # symbol of a file, as a value that is handed over or looked up
+    RECORDS = (
+        33  # symbol of a model of Django, -1 for any; symbol of the class whose methods the set of its records has, -1 for Django's alone
+    )
     PROXY = 32  # number of the call that made it, value of the object with its traps
     MAKER = 28  # symbol of a metaclass: what `super().__new__` is in it, which gives the classes that it makes
     MADE_BY = 29  # symbol of a class: what `super().__call__` is in its metaclass, which makes an object of it

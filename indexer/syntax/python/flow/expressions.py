@@ -63,7 +63,10 @@ _COMPARING = frozenset(("==", "!=", "<", "<=", ">", ">="))
 _OF_KEY = frozenset((Flow.COLLECTION, Flow.MAPPING))
 """Rows whose parts have keys of their own, which are those of the items."""
 
-_NAMING = (b"namedtuple", b"import_module")
+_RELATING = (b"ForeignKey", b"OneToOneField", b"ManyToManyField", b"ParentalKey", b"GenericRelation")
+"""How fields are called that are given the name of a model of Django, `"app.Model"`, and the name that it gets for them."""
+
+_NAMING = (b"namedtuple", b"import_module", *_RELATING)
 """How functions are called that are given several names in one text."""
 
 _MOST_NAMED = 4
@@ -234,7 +237,8 @@ class Expressions(Conditions):
                 if name is not None:
                     told_by = name.text.decode("utf-8", "replace")
                     self._row(Flow.KEY, row, Handed.NAMED, name, told_by)
-                    self._value(value, row, Handed.KEYWORD, told_by)
+                    if not (function.text.endswith(_RELATING) and self._relation(row, told_by, value)):
+                        self._value(value, row, Handed.KEYWORD, told_by)
             elif kind == K_LIST_SPLAT:
                 self._value(next(iter(argument.named_children), None), row, Handed.ALL)
             elif kind == K_DICTIONARY_SPLAT:
@@ -251,6 +255,15 @@ class Expressions(Conditions):
                 else:
                     self._value(argument, row, part)
                 place += 1
+
+    def _relation(self, row: int, keyword: str, value: Any) -> bool:
+        """`ForeignKey(to="app.Model", related_name="parts")`: whether the argument is such a name, which has a row then."""
+        name = constant(value) if value is not None and value.kind_id == K_STRING else ""
+        if not name or keyword not in ("to", "related_name"):
+            return False
+        parent, part = (row, Handed.ARGUMENT) if keyword == "to" else (self._row(Flow.HOLD, row, Handed.KEYWORD, None, keyword), 0)
+        self._row(Flow.CONSTANT, parent, part, None, name)
+        return True
 
     def _told(self, function: Any, given: list[Any]) -> str:
         """The constant that says what a call is about: `x.get("key")`, `getattr(x, "name")`, `mark.parametrize("name", …)`."""
