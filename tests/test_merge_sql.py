@@ -10,6 +10,7 @@ import duckdb
 import pytest
 from merge_support import tried, unsettled
 from support import CORPORA, crawl_with_ty, write_tree
+from test_django_models import FILES as MODELS
 from test_nameless import LIB, USE
 from test_strings import FILES
 from traced import cases_in
@@ -94,6 +95,7 @@ def test_a_statement_makes_no_row_without_what_it_needs(tmp_path: Path) -> None:
     write_tree(root, {"iterator.py": types["types_iterator_declared"], "sides.py": types["types_reflected_of_subclass"]})
     write_tree(root, {"outside.py": "class Plain: ...\n\ndef fill(x):\n    x.mark = 1\n\nfill(Plain())\n"})
     write_tree(root, {"tests/test_operated.py": OPERATED})
+    write_tree(root, {name: text for name, text in MODELS.items() if name != "pyproject.toml"})
     with unsettled(tmp_path / "shards"):
         crawl_with_ty(root, jobs=1)
     made = tried(tmp_path / "shards")
