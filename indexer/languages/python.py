@@ -139,6 +139,7 @@ PYTHON = Language(
     texts=("template",),
     spreads_mappings=True,
     decides_platform=r"\b(?:sys\.platform|os\.name|version_info|system\(\)|TYPE_CHECKING|implementation\.name)",
+    makes_annotated=True,
     looks_up_names=True,
     looks_up_by=frozenset({"getattr", "setattr", "hasattr", "delattr", "attrgetter", "methodcaller"}),
     satisfies="protocol",

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from indexer.languages import record_of
 from indexer.languages.hooks import Hooks
 from indexer.model import CALLABLE_KINDS, TYPE_KINDS, SymbolFlag, SymbolKind
+from query.facts import annotated
 from query.facts.decorators import keeping
 from query.facts.documents import documents
 from query.facts.hierarchy import overridden
@@ -100,6 +101,8 @@ def registered(index: Index, ids: Collection[int]) -> dict[int, Registered]:
         found.setdefault(sym_id, Registered(words, docs[known[sym_id].doc_id].path, -1, is_certain=True))
     _add_above(index, [sym_id for sym_id in asked if record_of(docs[known[sym_id].doc_id].language).leaves_unsaid], found)
     _add_hooks(index, [sym_id for sym_id in asked if sym_id not in found], found)
+    for sym_id, item in annotated.registered(index, [sym_id for sym_id in asked if sym_id not in found]).items():
+        found[sym_id] = Registered(item.words, item.path, item.line, is_certain=False)
     return found
 
 
