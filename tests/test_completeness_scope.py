@@ -261,3 +261,23 @@ def test_lists_say_it_of_their_rows(root: Path) -> None:
     rows = {row.symbol.name: row.reasons for row in found.result}
     assert "partial_coverage" in rows["wrap"]
     assert "partial_coverage" not in rows["take"]
+
+
+def test_whoever_asks_for_more_rows_loses_no_certain_one(root: Path) -> None:
+    """Of more than 50 symbols it is said together that a changed file may name them: of all members, for one that it may know."""
+    many = "".join(
+        f"class C{number}:\n    def m(self):\n        return {number}\n\n    def _own(self):\n        return 1\n\n\n"
+        for number in range(60)
+    )
+    (root / "many.py").write_text(many, encoding="utf-8")
+    crawl_with_ty(root, jobs=1)
+    (root / "calm.py").write_text("C1, C59\n", encoding="utf-8")
+
+    def certain(**more: object) -> set[str]:
+        with open_index(root) as index:
+            rows = call(index, "unreferenced", {"path": "many.py", "limit": 1_000, **more}).result
+        return {row.symbol.qualified_name for row in rows if row.confidence == "certain"}
+
+    alone = certain(kind=["method"])
+    assert certain(kind=["method"], include_exported=True) == alone
+    assert certain(kind=["method", "class"], include_exported=True) <= alone

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from indexer.encoding import open_plain
-from indexer.errors import LspidxError, UsageError
+from indexer.errors import EditRefused, LspidxError, UsageError
 from indexer.quoting import one_line
 from query.cli.terminal import echo, leave, show
 
@@ -256,6 +256,8 @@ def _ask(name: str, values: dict[str, Any]) -> NoReturn:
             echo(summary(answer), err=True)
     finally:
         service.close()  # servers that were started here end here, also where the question is interrupted
+    if answer.applied is False and arguments.get("apply"):  # the answer says why nothing was written
+        leave(EditRefused.exit_code)
     leave(_EXIT_INCOMPLETE if strict and answer.completeness.status != "complete" else 0)
 
 
