@@ -8,7 +8,9 @@ import shutil
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
+from change_support import commit, git
 from query_support import lspidx, plain_environment
 from support import write_tree
 
@@ -67,6 +69,23 @@ def test_lines_stand_around_each_place_once(root: Path):
         "use.py:13:    return price()",
     ]
     assert done.stdout.splitlines()[-1].startswith("3 found · complete")
+
+
+def test_a_line_of_a_file_that_has_changed_is_what_was_indexed_and_is_marked(root: Path, tmp_path: Path):
+    other = tmp_path / "work"
+    shutil.copytree(root, other)
+    git(other, "init", "-q")
+    commit(other)
+    write_tree(other, {"use.py": "\n\n" + (other / "use.py").read_text(), "more/use.py": "from core import price\n\nprint(3, price())\n"})
+    told = lspidx("query", "references", "price", cwd=other).stdout
+    assert "use.py:5:12  return price()  [as indexed]  [call] in use.first" in told
+    assert "more/use.py:3:7  print(price())  [as indexed]" in told
+    rows = msgspec.json.decode(lspidx("query", "references", "price", "--json", cwd=other).stdout)["result"]
+    assert {(row["path"], row.get("old", False)) for row in rows} == {("more/use.py", True), ("use.py", True)}
+    for tool in ("callers", "explore"):
+        assert "return price()  [as indexed]" in lspidx("query", tool, "price", cwd=other).stdout
+    around = lspidx("query", "references", "price", "-C", "0", "--path", "more/use.py", cwd=other).stdout
+    assert "more/use.py:1: the file has changed; as it was indexed:\nmore/use.py:1:from core import price\n" in around
 
 
 def test_a_file_that_has_changed_is_shown_without_lines(root: Path, tmp_path: Path):

@@ -109,7 +109,7 @@ def files(result: Any) -> list[str]:
 def in_context(result: Any, around: int, sources: Sources, style: Style) -> Iterator[str]:
     """The lines around each place as grep prints them: `path:line:` of a place, `path-line-` beside it, `--` where lines are left out.
 
-    A file that has changed since it was indexed is named without lines.
+    Of a file that has changed since it was indexed these are the lines that were; it is named without lines where git does not have them.
     """
     by_file: dict[str, set[int]] = {}
     for place in places(result):
@@ -118,9 +118,14 @@ def in_context(result: Any, around: int, sources: Sources, style: Style) -> Iter
     for path, meant in by_file.items():
         text = sources.lines(path)
         if text is None:
-            yield from (f"{style.place(path, line + 1)}: {style.dim('the file is not as it was indexed')}" for line in sorted(meant))
+            text = sources.old_lines(path)
+            said = "the file is not as it was indexed" if text is None else "the file has changed; as it was indexed:"
+            yield from (
+                f"{style.place(path, line + 1)}: {style.dim(said)}" for line in (sorted(meant) if text is None else sorted(meant)[:1])
+            )
             last = None
-            continue
+            if text is None:
+                continue
         total = len(text) - (not text[-1])  # behind the last line end there is no line
         near = {line + step for line in meant for step in range(-around, around + 1)}
         for line in sorted(line for line in near if 0 <= line < total):
