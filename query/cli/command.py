@@ -213,11 +213,16 @@ def _index(wanted: _Wanted) -> None:
         config = load_config(folder, flags=flags, remembered=Home(folder).flags())
         with progress.watcher(quiet=wanted.quiet) as watcher, _told_to_end():
             made = crawl(folder, config, watcher, full=wanted.full, accept_loss=wanted.accept_loss, partial=True)
-    if not (wanted.fetch or wanted.quiet) and consent.given(folder, made.manifest.get("prerequisites", [])):
+    asked: list[str] = []
+    if not (wanted.fetch or wanted.quiet) and consent.given(folder, made.manifest.get("prerequisites", []), asked):
         config = load_config(folder, flags={**flags, "fetch": True}, remembered=Home(folder).flags())
         with progress.watcher(quiet=wanted.quiet) as watcher, _told_to_end():
             made = crawl(folder, config, watcher, full=wanted.full, accept_loss=wanted.accept_loss, partial=True)
-    for line in [*advice.losses(made.manifest), *advice.lacking(made.manifest), *advice.refused(made.manifest)]:
+    for line in [
+        *advice.losses(made.manifest),
+        *advice.lacking(made.manifest, fetched=config.fetch, told=asked),
+        *advice.refused(made.manifest),
+    ]:
         echo(line, err=True)
     echo(progress.summary(made), err=True)
     if made.manifest.get("languages_lost"):

@@ -17,6 +17,7 @@ from query.answers.paths import of_paths
 from query.answers.style import Style, count
 from query.context import Workspace
 from query.facts.completeness import DEFINITION, Certificate
+from query.facts.gaps.hints import without_repeated
 from query.live import decode
 from query.live.questions import NamedPlace, Spot, live_provenance, origin, spot, supports, unsupported
 from query.refactor.outcome import Apply, Edited, PlanId, carry_out, done, lines
@@ -195,7 +196,8 @@ def _judge(workspace: Workspace, at: Spot, old_name: str, edit: Decoded, scope: 
     gaps = _gaps(index, renaming)
     doubts = verdict.doubts
     if ask.sites == "ask" and (unknown := [*verdict.looked_up, *gaps]):
-        said = "; ".join(reason.detail for reason in unknown[:_TOLD])
+        told = without_repeated(index, unknown[:_TOLD]) if index is not None else unknown[:_TOLD]
+        said = "; ".join(reason.detail for reason in told)
         doubts.append(f"uses may be left that are not known: {said}; sites=both and sites=server rename what is known")
     if ask.apply and ask.sites != "server" and doubts:
         raise EditRefused(f"nothing was written: {'; '.join(doubts)}. Look at it first, without apply")
