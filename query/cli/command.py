@@ -356,7 +356,7 @@ def config(as_json: bool) -> None:
 @click.argument("statement")
 @click.option("--json", "as_json", is_flag=True, help="A list of objects as JSON.")
 def sql(statement: str, as_json: bool) -> None:
-    """Run one read-only SQL statement on the documented views."""
+    """Run one read-only SQL statement on the documented views. Their lines and columns count from 0, those of all other commands from 1."""
     from query.facts import sql as door
     from query.facts.index import open_index
 

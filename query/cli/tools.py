@@ -241,7 +241,7 @@ def _ask(name: str, values: dict[str, Any]) -> NoReturn:
         from query.upkeep.first import First
 
         first = First(Path.cwd(), patience_s=_PATIENCE_S, stays=True, say=_say)
-    service = Service(Path.cwd(), max_chars=max_chars, phases=KeptPhases(Path.cwd()), first=first)
+    service = Service(Path.cwd(), max_chars=max_chars, phases=KeptPhases(Path.cwd()), first=first, follows_edits=True)
     try:
         answer = service.ask(name, arguments, fresh=fresh, measure=written, strict=strict)
         if as_json and whole and answer.next_cursor and not max_chars:
