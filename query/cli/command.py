@@ -12,7 +12,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple, NoReturn
@@ -62,9 +62,27 @@ class Group(click.Group):
         return list(self.commands)
 
 
+def _meant(word: str, commands: Sequence[str]) -> str:
+    """What may have been meant: a question, asked without `query`, or a command of a name like it."""
+    import difflib
+
+    from query.surface.registry import ALIASES, names
+
+    if word in ALIASES or word in names():
+        return f"; it is a question: lspidx query {word}"
+    near = difflib.get_close_matches(word, commands, 1)
+    return f"; did you mean '{near[0]}'?" if near else ""
+
+
 class _Main(Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [*_FIRST, *(name for name in self.commands if name not in _FIRST)]
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            raise click.UsageError(f"no command is called '{args[0]}'{_meant(args[0], self.list_commands(ctx))}", ctx) from error
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _ELSEWHERE:
