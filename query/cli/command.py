@@ -6,13 +6,12 @@ stdout holds the answer and nothing else; progress and errors go to stderr. A qu
 from __future__ import annotations
 
 import contextlib
-import importlib
 import io
 import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping
 from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple, NoReturn
@@ -21,6 +20,7 @@ import click
 
 from indexer.errors import CutShort, LspidxError, ServerError, UsageError
 from indexer.quoting import one_line
+from query.cli.groups import Group, Main
 from query.cli.terminal import Done, echo
 from query.cli.trust_option import trust_option
 from query.facts.sql import EXAMPLE
@@ -33,66 +33,8 @@ _signals: list[int] = []
 same signal each fail in their own way."""
 
 
-_ELSEWHERE = {
-    "init": ("query.cli.welcome", "init"),
-    "query": ("query.cli.tools", "query"),
-    "report": ("query.cli.report", "report"),
-    "graph": ("query.cli.report", "graph"),
-    "cache": ("query.cli.cache", "cache"),
-    "scip": ("query.cli.scip", "scip"),
-    "serve": ("query.cli.serve", "serve"),
-    "site": ("query.cli.site", "site"),
-    "verify": ("query.cli.upkeep", "verify"),
-    "watch": ("query.cli.upkeep", "watch"),
-    "daemon": ("query.cli.daemon", "daemon"),
-    "mcp": ("query.cli.mcp", "mcp"),
-    "hook": ("query.cli.hook", "hook"),
-    "lsp": ("query.cli.lsp", "lsp"),
-    "call": ("query.cli.dialects", "call_dialect"),
-}
-"""Commands that are modules of their own, loaded when they are used."""
-
-_FIRST = ("index", *_ELSEWHERE)
-
-
-class Group(click.Group):
-    """Commands in the order of their use, not of the alphabet."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(self.commands)
-
-
-def _meant(word: str, commands: Sequence[str]) -> str:
-    """What may have been meant: a question, asked without `query`, or a command of a name like it."""
-    import difflib
-
-    from query.surface.registry import ALIASES, names
-
-    if word in ALIASES or word in names():
-        return f"; it is a question: lspidx query {word}"
-    near = difflib.get_close_matches(word, commands, 1)
-    return f"; did you mean '{near[0]}'?" if near else ""
-
-
-class _Main(Group):
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return [*_FIRST, *(name for name in self.commands if name not in _FIRST)]
-
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
-        try:
-            return super().resolve_command(ctx, args)
-        except click.UsageError as error:
-            raise click.UsageError(f"no command is called '{args[0]}'{_meant(args[0], self.list_commands(ctx))}", ctx) from error
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in _ELSEWHERE:
-            return super().get_command(ctx, cmd_name)
-        module, name = _ELSEWHERE[cmd_name]
-        return getattr(importlib.import_module(module), name)
-
-
 @click.group(
-    cls=_Main,
+    cls=Main,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Example: lspidx index && lspidx query callers main",
