@@ -19,8 +19,6 @@ from indexer.markup import svelte, vue
 from indexer.markup.draft import CALLED, Draft, spans_line
 from indexer.markup.skim import is_closed
 
-EXTENSIONS = (".vue", ".svelte", ".astro")
-
 _SCRIPT = re.compile(r"<script\b((?:[^>\"']|\"[^\"]*+\"|'[^']*+'){0,500}+)>", re.IGNORECASE)
 _END = re.compile(r"</script\s*>", re.IGNORECASE)
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)

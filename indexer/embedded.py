@@ -7,20 +7,21 @@ from __future__ import annotations
 
 import os
 
-from indexer import component, notebook
 from indexer.encoding import as_utf8
 
 NOTEBOOK = "notebook"
 COMPONENT = "component"
 
+_NOTEBOOKS = ".ipynb"
+_COMPONENTS = (".vue", ".svelte", ".astro")
 _ENDING = ".ts"
-_ALIASES = tuple(extension + _ENDING for extension in component.EXTENSIONS)
+_ALIASES = tuple(extension + _ENDING for extension in _COMPONENTS)
 
 
 def form_of(path: str) -> str:
     """What kind of file with code in it a path is of; empty for a plain source."""
     lower = path.lower()
-    return NOTEBOOK if lower.endswith(notebook.EXTENSION) else COMPONENT if lower.endswith(component.EXTENSIONS) else ""
+    return NOTEBOOK if lower.endswith(_NOTEBOOKS) else COMPONENT if lower.endswith(_COMPONENTS) else ""
 
 
 def source_of(path: str, content: bytes) -> bytes | None:
@@ -29,7 +30,14 @@ def source_of(path: str, content: bytes) -> bytes | None:
     if not form:
         return text
     written = text.decode("utf-8")
-    code = notebook.code_of(written) if form == NOTEBOOK else component.scripts_of(path, written)
+    if form == NOTEBOOK:
+        from indexer import notebook  # here and below: parsers of markup take 20 ms to load, and few questions meet such a file
+
+        code = notebook.code_of(written)
+    else:
+        from indexer import component
+
+        code = component.scripts_of(path, written)
     return None if code is None else code.encode()
 
 
@@ -41,7 +49,11 @@ def shown_of(path: str, content: bytes) -> bytes | None:
 
 def rest_of(path: str, content: bytes) -> bytes:
     """What a file has beside its source and may name symbols all the same: words of a component's markup that are not read as code."""
-    return component.markup_of(path, as_utf8(content).decode("utf-8")).encode() if form_of(path) == COMPONENT else b""
+    if form_of(path) != COMPONENT:
+        return b""
+    from indexer import component
+
+    return component.markup_of(path, as_utf8(content).decode("utf-8")).encode()
 
 
 def searched_of(path: str, content: bytes) -> bytes:
@@ -65,4 +77,8 @@ def is_kept(path: str, new_text: str, lines: int) -> bool:
     Args:
         lines: how many lines the other text goes on for. A notebook holds each line of its code as a string of JSON.
     """
-    return form_of(path) != NOTEBOOK or (lines == 0 and notebook.is_kept(new_text))
+    if form_of(path) != NOTEBOOK:
+        return True
+    from indexer import notebook
+
+    return lines == 0 and notebook.is_kept(new_text)

@@ -14,8 +14,6 @@ from typing import Any, NamedTuple, cast
 
 from indexer.languages import PYTHON
 
-EXTENSION = ".ipynb"
-
 _HEAD = "if 1:"
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]', re.DOTALL)
 _ESCAPES = re.compile(r'(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))+')

@@ -250,7 +250,7 @@ def destroy_session(index: Index | None, session_id: str = "") -> Answer[Destroy
 def detect_changes(
     index: Index,
     *,
-    scope: Literal["unstaged", "staged", "committed"] = "unstaged",
+    scope: Literal["unstaged", "staged", "uncommitted", "committed"] = "unstaged",
     range: str = "",
     base: str = "",
     head: str = "",
@@ -264,7 +264,8 @@ def detect_changes(
     """What a git diff changes semantically, who is affected, which callers it leaves alone, which tests reach it, and how risky it is.
 
     Args:
-        scope: unstaged: work tree against staged; staged: staged against HEAD; committed: see range
+        scope: unstaged: work tree against staged; staged: staged against HEAD; uncommitted: both, as git mv and edits after it take;
+            committed: see range
         range: for committed: A..B, A...B (from their merge base), or one commit against its parent; default HEAD
         base: branch or commit: compares its merge base with head; goes before scope and range
         head: with base: default HEAD; '.' for the work tree

@@ -188,6 +188,7 @@ def test_the_program_runs_as_before(root: Path, ask: Ask, symbol: str, wish: dic
     shown = ask(symbol, **wish)
     assert printed(root) == before, "shown, not written"
     anyway = symbol.endswith("__call__")  # the call of a lambda may run it, as far as is known
+    assert shown.edited.needs == [{"anyway": True}] * anyway
     done = ask(symbol, **wish, apply=True, plan=shown.edited.plan, anyway=anyway)
     assert (done.edited.applied, done.left, done.doubts) == (True, [], [])
     assert printed(root) == before

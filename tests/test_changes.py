@@ -195,7 +195,8 @@ def test_unstaged_and_staged_are_different_questions(root: Path):
     edit(root, "shop/prices.py", ("return text.strip()", "return text"))
     assert what(look(root)) == {"shop.prices.helper": "body"}
     assert what(look(root, scope="staged")) == {"shop.prices.Price.gross": "body"}
-    assert what(look(root, base="HEAD", head=".")) == {"shop.prices.helper": "body", "shop.prices.Price.gross": "body"}
+    both = {"shop.prices.helper": "body", "shop.prices.Price.gross": "body"}
+    assert what(look(root, base="HEAD", head=".")) == what(look(root, scope="uncommitted")) == both
 
 
 def test_lines_in_front_do_not_shift_what_is_named(root: Path):
@@ -454,6 +455,38 @@ def test_a_renamed_file_that_is_edited_moves_its_module(root: Path):
     assert (module.old_file, module.file) == ("shop/prices.py", "shop/costs.py")
     assert {site.path for site in module.affected if not site.updated} >= {"shop/cart.py", "app/main.py"}
     assert named(found, "costs.parse").stale_sites > 0
+
+
+def _left_alone(found: Review, name: str) -> set[tuple[str, str]]:
+    """Who uses a symbol as it was, and where, as far as that is told of as left alone."""
+    return {(site.path, site.relation) for site in named(found, name).stale()}
+
+
+def test_uses_in_a_file_that_was_moved_go_with_it(root: Path):
+    git(root, "mv", "shop/prices.py", "shop/costs.py")
+    found = look(root, scope="uncommitted")
+    assert named(found, "costs.Price").what == "moved"
+    assert ("shop/prices.py", "call") not in _left_alone(found, "costs.Price"), "parse calls it, and is where it is"
+    assert ("shop/cart.py", "call") in _left_alone(found, "costs.parse")
+
+
+def test_uses_behind_an_import_that_leads_to_the_new_place_are_not_left_alone(root: Path):
+    git(root, "mv", "shop/prices.py", "shop/costs.py")
+    edit(root, "shop/cart.py", ("from shop.prices import helper, parse", "from shop.costs import helper, parse"))
+    left = _left_alone(look(root, scope="uncommitted"), "costs.parse")
+    assert ("shop/cart.py", "call") not in left
+    assert ("app/main.py", "call") in left
+    edit(root, "app/main.py", ("from shop.prices import parse", "from shop.elsewhere import parse"))
+    assert ("app/main.py", "call") in _left_alone(look(root, scope="uncommitted"), "costs.parse"), "it leads elsewhere"
+
+
+def test_a_definition_that_was_moved_with_its_imports_leaves_nobody_behind(root: Path):
+    edit(root, "shop/prices.py", ("def helper(text):\n    return text.strip()\n\n\n", ""))
+    (root / "shop/texts.py").write_text("def helper(text):\n    return text.strip()\n", encoding="utf-8")
+    edit(root, "shop/cart.py", ("from shop.prices import helper, parse", "from shop.prices import parse\nfrom shop.texts import helper"))
+    item = named(look(root), "texts.helper")
+    assert (item.what, item.stale_sites) == ("moved", 0)
+    assert "removed_in_use" not in item.reasons
 
 
 def test_a_renamed_function_is_one_and_its_callers_are_those_of_the_old_name(root: Path):
@@ -716,10 +749,10 @@ def ask(root: Path) -> Iterator[Callable[..., Any]]:
 
 def test_who_finds_no_change_is_told_of_those_that_were_not_compared(root: Path, ask: Callable[..., Any]):
     assert ask().beside is msgspec.UNSET
-    assert ask(base="HEAD").beside == ["not compared here: 1 file with unstaged changes (scope unstaged)"]
+    assert ask(base="HEAD").beside == ["not compared here: 1 file with unstaged changes; to compare them: scope=unstaged"]
     assert ask(base="HEAD", head=".").beside is msgspec.UNSET
     git(root, "add", ".")
-    staged = "not compared here: 1 file with staged changes (scope staged)"
+    staged = "not compared here: 1 file with staged changes; to compare them: scope=staged"
     assert ask().beside == [staged]
     done = lspidx("report", "--base", "HEAD", "--no-make-base", cwd=root)
     assert (done.returncode, done.stderr) == (0, f"{staged}\n")

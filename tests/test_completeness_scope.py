@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from query.answers.envelope import Completeness
+from indexer.store.generations import Home
+from query.answers import advice
+from query.answers.envelope import Completeness, Reason
+from query.facts.gaps.hints import hint, without_repeated
 from query.facts.index import Index, open_index
 from query.surface.registry import call
 from tests.query_support import damage
@@ -210,8 +213,65 @@ def test_an_unresolved_name_says_what_is_missing_where_something_is(root: Path, 
     damage(root, "INSERT INTO unresolved_name SELECT 'wrap', doc_id, 0, 0, 4, 24, 0 FROM document WHERE path = 'calm.py'")
     assert "pip install" not in certified(root, "lib.wrap").reasons[0].detail
     monkeypatch.setattr(Index, "manifest", lambda _: {"prerequisites": [LACKING]})
+    assert "which may be why" not in certified(root, "lib.wrap").reasons[0].detail, "all that it imports is here"
+    damage(root, "INSERT INTO unresolved_import SELECT doc_id, 0, 'flask_script' FROM document WHERE path = 'calm.py'")
     assert "nothing is installed, which may be why: pip install ." in certified(root, "lib.wrap").reasons[0].detail
     assert codes(root, "lib.pack") == []
+
+
+def _with_open_imports(root: Path, **modules: str) -> None:
+    """Documents that import a module each that nobody could resolve, and the name `wrap` unresolved in hall.py, which imports door.py."""
+    damage(root, "INSERT INTO unresolved_name SELECT 'wrap', doc_id, 0, 0, 4, 24, 0 FROM document WHERE path = 'hall.py'")
+    for document, module in modules.items():
+        damage(root, f"INSERT INTO unresolved_import SELECT doc_id, 0, '{module}' FROM document WHERE path = '{document}.py'")
+
+
+@pytest.mark.parametrize(
+    ("modules", "packages", "is_why"),
+    [
+        ({"calm": "flask_script"}, ["Flask-Script"], False),  # which hall.py does not import
+        ({"door": "flask_script"}, ["Flask-Script"], True),
+        ({"door": "yaml", "calm": "flask_script"}, ["Flask-Script"], False),
+        ({"door": "yaml", "calm": "flask_script"}, ["Flask-Script", "PyYAML"], True),  # what PyYAML is imported as, nobody knows
+        ({"door": "flask_script.commands"}, [], True),
+    ],
+)
+def test_what_is_missing_is_told_where_it_may_be_why(
+    root: Path, monkeypatch: pytest.MonkeyPatch, modules: dict[str, str], packages: list[str], is_why: bool
+) -> None:
+    _with_open_imports(root, **modules)
+    monkeypatch.setattr(Index, "manifest", lambda _: {"prerequisites": [{**LACKING, "packages": packages}]})
+    [reason] = certified(root, "lib.wrap").reasons
+    assert reason.code == "unresolved_same_name"
+    assert ("which may be why" in reason.detail) == is_why
+
+
+def test_what_is_missing_is_told_once_in_an_answer(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _with_open_imports(root, door="gone")
+    monkeypatch.setattr(Index, "manifest", lambda _: {"prerequisites": [LACKING]})
+    with open_index(root) as index:
+        told = hint(index, ["hall.py"], lambda _: [])
+        reasons = [Reason(code=code, detail=f"{code}{told}") for code in ("one", "two")]
+        assert [reason.detail for reason in without_repeated(index, reasons)] == [f"one{told}", "two"]
+
+
+def test_what_fetch_did_not_bring_is_not_advised_to_be_fetched(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _with_open_imports(root, door="gone")
+    monkeypatch.setattr(Index, "manifest", lambda _: {"prerequisites": [LACKING]})
+    assert "pip install ., or lspidx index --fetch" in certified(root, "lib.wrap").reasons[0].detail
+    monkeypatch.setattr(Home, "flags", lambda _: {"fetch": True})
+    assert (
+        certified(root, "lib.wrap")
+        .reasons[0]
+        .detail.endswith("which may be why: pip install .; list: lspidx query references lib.wrap --possible")
+    )
+    for item, how in (
+        (LACKING, "; to get it: pip install ."),
+        ({**LACKING, "remedy": "lspidx index --fetch"}, "; --fetch could not bring it"),
+    ):
+        [line] = advice.lacking({"prerequisites": [item]}, fetched=True)
+        assert how in line
+        assert "lspidx index --fetch" not in line
 
 
 def test_a_base_that_nobody_could_resolve_may_call_what_overrides_it(tmp_path: Path) -> None:
@@ -261,3 +321,23 @@ def test_lists_say_it_of_their_rows(root: Path) -> None:
     rows = {row.symbol.name: row.reasons for row in found.result}
     assert "partial_coverage" in rows["wrap"]
     assert "partial_coverage" not in rows["take"]
+
+
+def test_whoever_asks_for_more_rows_loses_no_certain_one(root: Path) -> None:
+    """Of more than 50 symbols it is said together that a changed file may name them: of all members, for one that it may know."""
+    many = "".join(
+        f"class C{number}:\n    def m(self):\n        return {number}\n\n    def _own(self):\n        return 1\n\n\n"
+        for number in range(60)
+    )
+    (root / "many.py").write_text(many, encoding="utf-8")
+    crawl_with_ty(root, jobs=1)
+    (root / "calm.py").write_text("C1, C59\n", encoding="utf-8")
+
+    def certain(**more: object) -> set[str]:
+        with open_index(root) as index:
+            rows = call(index, "unreferenced", {"path": "many.py", "limit": 1_000, **more}).result
+        return {row.symbol.qualified_name for row in rows if row.confidence == "certain"}
+
+    alone = certain(kind=["method"])
+    assert certain(kind=["method"], include_exported=True) == alone
+    assert certain(kind=["method", "class"], include_exported=True) <= alone

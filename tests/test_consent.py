@@ -35,8 +35,11 @@ def asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
 
 
 def test_it_is_asked_once_for_each_workspace(asked: list[str], tmp_path: Path):
-    assert consent.given(tmp_path / "one", MISSING)
-    assert not consent.given(tmp_path / "one", MISSING)
+    told: list[str] = []
+    assert consent.given(tmp_path / "one", MISSING, told)
+    assert told == ["2 of 3 modules"]
+    assert not consent.given(tmp_path / "one", MISSING, told := [])
+    assert told == [], "nothing was shown"
     assert consent.given(tmp_path / "two", MISSING)
     assert len(asked) == 2
     assert not (tmp_path / "one").exists()  # the answer is kept outside of the repository

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from query_support import lspidx
 from support import CORPORA, Crawl, crawl_with_ty, rows, write_tree
 from toolchains import requires
 
-from indexer.errors import ServerMissing
+from indexer.errors import EditRefused, ServerMissing
 from indexer.jvm.compile import rounds, sources_of
 from indexer.jvm.fetched import LISTED, class_path, missing, needs, texts
 from indexer.jvm.poms import read_gradle, read_pom
@@ -105,6 +106,20 @@ def test_constructors_call_each_other(index: Index) -> None:
     found = call(index, "find_callers", {"symbol": "src/main/java/shop/Item.java:6", "direction": "incoming"})
     lines = {f"{site.path.rpartition('/')[2]}:{site.line}" for item in found.result for site in item.sites}
     assert lines == {"Item.java:11", "Item.java:20", "Bundle.java:12", "ItemTest.java:11"}
+
+
+@pytest.mark.slow
+def test_what_no_server_renames_is_not_written_and_ends_as_refused(crawled: Crawl) -> None:
+    method = "Item.twice"
+    shown = lspidx("query", "rename_symbol", method, "sum", cwd=crawled.root)
+    assert (shown.returncode, "nothing to write" in shown.stdout, "javac has no rename; other servers: jdtls (" in shown.stdout) == (
+        0,
+        True,
+        True,
+    )
+    asked = lspidx("query", "rename_symbol", method, "sum", "--apply", cwd=crawled.root)
+    assert (asked.returncode, asked.stdout) == (EditRefused.exit_code, "")
+    assert "nothing was written: javac has no rename" in asked.stderr
 
 
 @pytest.mark.slow

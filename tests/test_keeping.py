@@ -405,6 +405,10 @@ def test_an_edit_by_a_command_says_that_the_index_is_from_before_it(root: Path, 
     written = telling.ask("insert_after_symbol", ask)
     assert written.beside == ["the index is from before this edit of 1 file; to bring it up to date: lspidx index"]
     telling.close()
+    following = Service(root, follows_edits=True)
+    assert not following.ask("rename_symbol", {"symbol": "thing.c.third", "new_name": "fourth", "apply": True, "sites": "both"}).beside
+    assert following.ask("find_symbol", {"query": "thing.c.fourth"}).total
+    following.close()
     keeping = Service(root, keeps_fresh=True)
-    assert not keeping.ask("insert_after_symbol", ask).beside
+    assert not keeping.ask("insert_after_symbol", ask | {"symbol_path": "fourth"}).beside
     keeping.close()

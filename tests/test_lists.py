@@ -8,7 +8,9 @@ import shutil
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
+from change_support import commit, git
 from query_support import lspidx, plain_environment
 from support import write_tree
 
@@ -67,6 +69,48 @@ def test_lines_stand_around_each_place_once(root: Path):
         "use.py:13:    return price()",
     ]
     assert done.stdout.splitlines()[-1].startswith("3 found · complete")
+
+
+def test_rows_are_sorted_and_kept_by_their_places_before_they_are_cut(root: Path):
+    def rows(*options: str) -> list[str]:
+        done = lspidx("query", "callers", "price", *options, "--json", cwd=root)
+        assert done.returncode == 0, done.stderr
+        return [row["symbol"]["qualified_name"] for row in msgspec.json.decode(done.stdout)["result"]]
+
+    names = sorted(rows())
+    assert rows("--sort", "name") == names
+    assert rows("--sort", "-name") == names[::-1]
+    assert rows("--sort", "-name", "--limit", "1") == names[-1:]
+    assert rows("--path", "more") == ["more.use"]
+    assert rows("--path", "*.py", "--sort", "name") == names
+    counted = lspidx("query", "callers", "price", "--path", "use.py", "-c", cwd=root)
+    assert counted.stdout == "2\n"
+    cut = lspidx("query", "references", "price", "--sort", "place", "--limit", "2", cwd=root).stdout
+    assert [line.split()[0] for line in cut.splitlines() if line.startswith("  ")] == ["more/use.py:1:18", "more/use.py:3:7"]
+    assert "5 found, cut short" in cut
+
+
+def test_a_sort_of_a_part_and_a_path_that_is_nowhere_are_refused(root: Path):
+    assert "leave one out" in lspidx("query", "references", "price", "--sort", "name", "--cursor", "1", cwd=root).stderr
+    none = lspidx("query", "callers", "price", "--path", "nowhere/*", cwd=root)
+    assert (none.returncode, "no document of the index matches" in none.stderr) == (3, True)
+
+
+def test_a_line_of_a_file_that_has_changed_is_what_was_indexed_and_is_marked(root: Path, tmp_path: Path):
+    other = tmp_path / "work"
+    shutil.copytree(root, other)
+    git(other, "init", "-q")
+    commit(other)
+    write_tree(other, {"use.py": "\n\n" + (other / "use.py").read_text(), "more/use.py": "from core import price\n\nprint(3, price())\n"})
+    told = lspidx("query", "references", "price", cwd=other).stdout
+    assert "use.py:5:12  return price()  [as indexed]  [call] in use.first" in told
+    assert "more/use.py:3:7  print(price())  [as indexed]" in told
+    rows = msgspec.json.decode(lspidx("query", "references", "price", "--json", cwd=other).stdout)["result"]
+    assert {(row["path"], row.get("old", False)) for row in rows} == {("more/use.py", True), ("use.py", True)}
+    for tool in ("callers", "explore"):
+        assert "return price()  [as indexed]" in lspidx("query", tool, "price", cwd=other).stdout
+    around = lspidx("query", "references", "price", "-C", "0", "--path", "more/use.py", cwd=other).stdout
+    assert "more/use.py:1: the file has changed; as it was indexed:\nmore/use.py:1:from core import price\n" in around
 
 
 def test_a_file_that_has_changed_is_shown_without_lines(root: Path, tmp_path: Path):
@@ -139,3 +183,13 @@ def test_a_long_answer_goes_through_the_pager(root: Path, environment: dict[str,
     shown = at_terminal(root, "query", "references", "price", **environment)
     assert "use.py:13" in shown
     assert ("paged:" in shown) == is_paged
+
+
+def test_a_command_that_is_none_is_told_what_may_have_been_meant():
+    for word, said in (
+        ("quer", "did you mean 'query'?"),
+        ("callers", "it is a question: lspidx query callers"),
+        ("zzz", "no command is called 'zzz'\n"),
+    ):
+        done = lspidx(word, "x", cwd=Path.cwd())
+        assert (done.returncode, said in done.stderr) == (2, True), done.stderr

@@ -12,6 +12,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from support import write_tree
 from indexer.lsp import methods
 from indexer.lsp.enums import ErrorCodes, LSPErrorCodes
 from indexer.lsp.framing import FrameReader, frame
+from indexer.own_version import own_version
 from query.edits.blocks import Block
 from query.lsp import handlers, params
 from query.lsp.carry import Carry, text_at
@@ -375,3 +377,7 @@ def test_what_a_client_asks_for_completeness_is_found_in_both_places():
         ({"capabilities": {"experimental": {"lspidx": 3}}}, False),
     ):
         assert params.wants_completeness(msgspec.convert(sent, params.Initialize)) is expected
+
+
+def test_our_version_is_that_of_the_installed_distribution() -> None:
+    assert own_version() == version("lspidx")

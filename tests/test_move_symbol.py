@@ -11,8 +11,10 @@ from query_support import results_of
 from support import crawl_with_ty, printed, write_tree
 
 from indexer.errors import EditRefused, UsageError
+from query.answers.style import Style
 from query.edits.text import Document
 from query.refactor.move.moving import moved
+from query.refactor.outcome import lines
 from query.refactor.python_module import Module, absolute, free_names, relative
 from query.surface.service import Service
 
@@ -132,6 +134,7 @@ def test_the_program_runs_as_before(root: Path, move: Move, symbol: str, to: str
     before = printed(root)
     shown = move(symbol, to)
     assert {item.path for item in shown.edited.files} == changed
+    assert shown.edited.needs == []
     assert printed(root) == before
     done = move(symbol, to, apply=True, plan=shown.edited.plan)
     assert (done.edited.applied, done.left, done.doubts) == (True, [], [])
@@ -199,7 +202,14 @@ def test_the_old_module_goes_on_having_the_name_on_request(root: Path, move: Mov
 def test_what_would_import_in_a_circle_is_refused_or_said(move: Move):
     with pytest.raises(EditRefused, match=r"'helper' uses LIMIT of 'shop/util.py', which goes on using 'helper'"):
         move("shop.util.helper", "shop/help.py")
-    assert "in a circle: 'shop/base.py' would import 'shop/util.py'" in move("shop.util.other", "shop/base.py").doubts[0]
+    shown = move("shop.util.other", "shop/base.py")
+    assert "in a circle: 'shop/base.py' would import 'shop/util.py'" in shown.doubts[0]
+    told = next(iter(lines(shown.edited, Style(color=False))))
+    assert told.startswith(
+        f"not written, as something stands against it; to write it all the same: --apply --anyway --plan {shown.edited.plan}: "
+    )
+    told = next(iter(lines(shown.edited, Style(compact=True))))
+    assert f'the same call with "apply": true, "anyway": true, "plan": "{shown.edited.plan}"' in told
     with pytest.raises(EditRefused, match="in a circle"):
         move("shop.util.other", "shop/base.py", apply=True)
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
+from fnmatch import translate
 from pathlib import Path
 
 import pytest
@@ -93,6 +95,26 @@ def test_only_a_doctest_is_run_of_what_documents_show() -> None:
     own = frozenset(unread.words_of_doctests(b'"""\n>>> helper(1)\n"""\n'))
     assert [wanted.is_named(words, shown=False) for words in (shown, run, own)] == [False, True, False]
     assert wanted.is_named(own, shown=False, own=True)
+
+
+def test_a_file_counts_by_the_first_rule_that_fits_its_name() -> None:
+    """As one pattern of all rules says, which would take 50 ms to compile in each process that asks."""
+    every = re.compile("|".join(f"({'|'.join(map(translate, rule.patterns))})" for rule in unread.rules()))
+    names = {
+        name
+        for rule in unread.rules()
+        for pattern in rule.patterns
+        for filled in ("x", "a.b", "", ".c", "README")
+        for bare in [pattern.replace("*", filled).replace("[jt]", "j")]
+        for name in (bare, f"d/{bare}", f"{bare}x", f"x{bare}", bare.upper(), f"a.{bare}", f"{bare}.in")
+    }
+    for name in sorted(names):
+        match = every.match(name[name.rfind("/") + 1 :].lower())
+        if match:
+            assert unread.rule_of(name) is unread.rules()[(match.lastindex or 0) - 1], name
+        else:
+            assert unread.rule_of(name) not in unread.rules(), name
+    assert len(names) > 5_000
 
 
 def test_every_rule_of_files_that_are_not_read_has_a_reason_and_known_families() -> None:

@@ -13,6 +13,8 @@ from support import write_tree
 from indexer.config import load_config
 from query.cli.welcome import SETTINGS
 
+pytest_plugins = ["query_fixtures"]
+
 
 @pytest.fixture
 def bare(tmp_path: Path) -> Path:

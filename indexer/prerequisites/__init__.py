@@ -27,6 +27,7 @@ class Prerequisite(msgspec.Struct, frozen=True, kw_only=True):
     `class path`, `packages`, `rust-src`, `compilation database`).
     detail: one clause that says what is missing, without a path of this machine.
     remedy: the command or setting that helps, as it is typed in the root. can_fetch: whether `lspidx index --fetch` does it.
+    packages: names of those that are missing, where the others of the project are there.
     """
 
     language: str
@@ -34,6 +35,7 @@ class Prerequisite(msgspec.Struct, frozen=True, kw_only=True):
     detail: str
     remedy: str
     can_fetch: bool = False
+    packages: Sequence[str] = ()
 
 
 class Step(msgspec.Struct, frozen=True, kw_only=True):

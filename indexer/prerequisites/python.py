@@ -47,9 +47,9 @@ def find(look: Look) -> list[Prerequisite]:
         return [_missing(detail, _remedy(look))]
     if project.is_fetched:
         detail = f"{len(absent)} of {len(wanted)} declared packages could not be fetched as wheels: {_listed(absent)}"
-        return [_missing(detail, _remedy(look))]
+        return [_missing(detail, _remedy(look), packages=absent)]
     detail = f"{len(absent)} of {len(wanted)} declared packages are not in the environment ({project.found_by}): {_listed(absent)}"
-    return [_missing(detail, _remedy(look, project))]
+    return [_missing(detail, _remedy(look, project), packages=absent)]
 
 
 def steps(look: Look) -> list[Step]:
@@ -92,8 +92,10 @@ def _look(look: Look) -> tuple[PythonProject, list[Need]]:
     return project, declared(look.root, paths, manifests)
 
 
-def _missing(detail: str, remedy: str, *, can_fetch: bool = False) -> Prerequisite:
-    return Prerequisite(language=PYTHON.name, name="environment", detail=detail, remedy=remedy, can_fetch=can_fetch)
+def _missing(detail: str, remedy: str, *, can_fetch: bool = False, packages: Sequence[str] = ()) -> Prerequisite:
+    return Prerequisite(
+        language=PYTHON.name, name="environment", detail=detail, remedy=remedy, can_fetch=can_fetch, packages=list(packages)
+    )
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from query.answers.style import one_line
 
+_FETCH = "lspidx index --fetch"
 
-def lacking(manifest: Mapping[str, Any]) -> list[str]:
-    """One line for each thing that the clone lacks: what, the share of identifiers that are unresolved beside it, what helps."""
+
+def lacking(manifest: Mapping[str, Any], *, fetched: bool = False, told: Collection[str] = ()) -> list[str]:
+    """One line for each thing that the clone lacks: what, the share of identifiers that are unresolved beside it, what helps.
+
+    Args:
+        fetched: `--fetch` has been tried in this very run. told: details that the reader has just been told.
+    """
     lines: list[str] = []
     for item in manifest.get("prerequisites", []):
         numbers = manifest.get("resolution", {}).get(item["language"], {})
@@ -17,8 +23,11 @@ def lacking(manifest: Mapping[str, Any]) -> list[str]:
         counted = "unresolved" if item.get("name") == "types" else "unresolved_behind_imports"
         identifiers, behind = numbers.get("identifiers", 0), numbers.get(counted, 0)
         share = f"; {_percent(behind, identifiers)} % of the {item['language']} identifiers are unresolved for it" if behind else ""
-        helps = list(dict.fromkeys(["lspidx index --fetch"] * item["can_fetch"] + [one_line(item["remedy"])]))  # which may be the same
-        lines.append(f"{item['language']}: {one_line(item['detail'])}{share}; to get it: {', or: '.join(helps)}")
+        helps = list(dict.fromkeys([_FETCH] * (item["can_fetch"] and not fetched) + [one_line(item["remedy"])]))  # which may be the same
+        helps = [command for command in helps if command != _FETCH or not fetched]
+        how = f"to get it: {', or: '.join(helps)}" if helps else "--fetch could not bring it, for the reason above"
+        what = "what was told above" if item["detail"] in told else one_line(item["detail"])
+        lines.append(f"{item['language']}: {what}{share}; {how}")
     return lines
 
 

@@ -69,13 +69,14 @@ class SymbolRecord(msgspec.Struct, kw_only=True, omit_defaults=True):
 
 
 class Place(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """A range in a document; `text` is the source line, where the file is still the one that was indexed."""
+    """A range in a document; `text` is the source line: as it was indexed and `old` where the file has changed since, if git has that."""
 
     path: str
     line: int
     col: int
     end_col: int = 0
     text: str = ""
+    old: bool = False
 
 
 class Answer(msgspec.Struct, Generic[R], kw_only=True):

@@ -94,6 +94,10 @@ class Style:
         for number, line in enumerate(text.split("\n"), start_line):
             yield f"{self.dim(str(number) if self.compact else f'{number:6d}')}  {printable(line.rstrip(_CR))}"
 
+    def quote(self, text: str, *, old: bool) -> str:
+        """A line of the source; marked where the file has another one by now."""
+        return f"{printable(text)}  {self.dim('[as indexed]')}" if old else printable(text)
+
     def prose(self, text: str) -> Iterator[str]:
         """Text of several lines that others wrote, indented: none of them begins as a line of ours does."""
         for line in text.split("\n"):
@@ -101,7 +105,7 @@ class Style:
 
     def places(self, places: Iterable[Place], indent: str = "  ") -> Iterator[str]:
         for place in places:
-            text = f"  {printable(place.text)}" if place.text else ""
+            text = f"  {self.quote(place.text, old=place.old)}" if place.text else ""
             yield f"{indent}{self.place(place.path, place.line, place.col)}{text}"
 
     def references(self, items: Sequence[Any]) -> Iterator[str]:
@@ -116,7 +120,7 @@ class Style:
                 roles = ",".join(role for role in item.roles if role != "read") or ("live" if item.evidence == "live" else "read")
                 note = " ".join(filter(None, (roles, "" if item.evidence != "possible" else "possible")))
                 place = self.below(path, item.line, item.col)
-                yield f"  {place}  {printable(item.text)}  {self.dim(f'[{note}] in {self.name(item.enclosing, path)}')}"
+                yield f"  {place}  {self.quote(item.text, old=item.old)}  {self.dim(f'[{note}] in {self.name(item.enclosing, path)}')}"
 
 
 def within_module(qualified_name: str, path: str) -> str:

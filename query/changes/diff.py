@@ -17,7 +17,7 @@ from indexer.errors import UsageError
 from indexer.text import blob_digest
 from query.answers.paths import listed
 
-Scope = Literal["unstaged", "staged", "committed"]
+Scope = Literal["unstaged", "staged", "uncommitted", "committed"]
 Status = Literal["added", "deleted", "modified", "renamed"]
 
 WORK_TREE = "work tree"
@@ -86,7 +86,8 @@ def sides(root: Path, *, scope: Scope = "unstaged", range_: str = "", base: str 
     """What a caller asks to compare.
 
     Args:
-        scope: `unstaged`: work tree against staged; `staged`: staged against HEAD; `committed`: two commits, by `range_`.
+        scope: `unstaged`: work tree against staged; `staged`: staged against HEAD; `uncommitted`: work tree against HEAD; `committed`: two
+            commits, by `range_`.
         range_: `A..B`, `A...B` (from their merge base), or one commit, which is compared with its first parent. Default HEAD.
         base: a branch or commit: its merge base with `head` is the old side. Goes before scope and range.
         head: with `base`: default HEAD; `.` is the work tree.
@@ -104,6 +105,8 @@ def sides(root: Path, *, scope: Scope = "unstaged", range_: str = "", base: str 
         return Sides(STAGED, WORK_TREE, "unstaged")
     if scope == "staged":
         return Sides(_commit(root, "HEAD", empty=True), STAGED, "staged")
+    if scope == "uncommitted":
+        return Sides(_commit(root, "HEAD", empty=True), WORK_TREE, "uncommitted")
     text = range_ or "HEAD"
     if "..." in text:
         left, _, right = text.partition("...")
@@ -207,7 +210,7 @@ def diff(root: Path, between: Sides) -> Diff:
 
 def without_installed(root: Path, compared: str) -> list[str]:
     """That folders were passed over into which a tool has installed, in words; `compared` as for `left_aside`."""
-    folders = installed(root) if compared.endswith((WORK_TREE, "unstaged")) else []
+    folders = installed(root) if compared.endswith((WORK_TREE, "unstaged", "uncommitted")) else []
     return [f"not compared: what was installed into {listed(folders)}, which no .gitignore names"] if folders else []
 
 
@@ -219,10 +222,12 @@ def left_aside(root: Path, compared: str) -> list[str]:
     """
     said = without_installed(root, compared)
     scopes: tuple[Scope, ...] = ("unstaged", "staged")
-    for scope in scopes if not compared.endswith(WORK_TREE) else ():
+    for scope in scopes if not compared.endswith((WORK_TREE, "uncommitted")) else ():
         between = sides(root, scope=scope)
         if between.described != compared and (number := len(diff(root, between).files)):
-            said.append(f"not compared here: {number} {'files' if number > 1 else 'file'} with {scope} changes (scope {scope})")
+            said.append(
+                f"not compared here: {number} {'files' if number > 1 else 'file'} with {scope} changes; to compare them: scope={scope}"
+            )
     return said
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import PurePosixPath
 from typing import Literal, NamedTuple
 
 from query.changes.compare import Changed, Side
@@ -15,6 +17,11 @@ from query.facts.sources import Sources
 from query.facts.uses import Use
 
 SideName = Literal["old", "new"]
+
+
+_WORD = re.compile(r"[\w$]+")
+_OF_FOLDER = ("__init__", "index", "mod")
+"""Files that imports call by their folder."""
 
 
 class Bound(NamedTuple):
@@ -89,6 +96,19 @@ class Files:
         hunks = part.change.hunks
         ranges = [(hunk.old_start, hunk.old_end) if side == "old" else (hunk.new_start, hunk.new_end) for hunk in hunks]
         return any(start <= line < end for start, end in ranges)
+
+    def words_added(self, path: str) -> frozenset[str]:
+        """Words of the lines that only the new side has, of a file by its path on the old one."""
+        part = self._parts["old"].get(path)
+        if part is None or part.new is None:
+            return frozenset()
+        lines = (text for hunk in part.change.hunks for text in part.new.lines[hunk.new_start : hunk.new_end])
+        return frozenset(word for text in lines for word in _WORD.findall(text))
+
+    def goes_with(self, path: str, new_path: str) -> bool:
+        """Whether the file at a path of the old side is the one at `new_path` now."""
+        part = self._parts["old"].get(path)
+        return part is not None and part.change.status == "renamed" and part.change.new_path == new_path
 
     def line_now(self, path: str, line: int) -> tuple[str, int]:
         """Where a line of the old side is on the new one, if the change leaves it alone."""
@@ -202,3 +222,37 @@ def resolved(index: Index, sites: Sequence[CallSite], files: Files) -> list[Call
         return list(sites)
     known = {number for found in resolved_sites(index, places) for number in places[found]}
     return [site._replace(resolves=True) if number in known else site for number, site in enumerate(sites)]
+
+
+def led_along(moved: Mapping[int, Changed], sites: Mapping[int, Sequence[CallSite]], files: Files) -> dict[int, list[CallSite]]:
+    """Uses by symbol as of `call_sites`, those marked that mean it at its new place though their own lines are as they were.
+
+    Those are the uses of a file that was moved as a whole, and those of a file that has the name by imports, all of which the change
+    touches, and to which it adds lines with the name and with that of the new file.
+
+    Args:
+        moved: of the symbols that are elsewhere now under the same name, what is known of them.
+    """
+    found = {sym_id: list(of_symbol) for sym_id, of_symbol in sites.items()}
+    for sym_id, changed in moved.items():
+        of_symbol = found.get(sym_id, [])
+        imports: dict[str, list[CallSite]] = {}
+        for site in of_symbol:
+            if site.use.relation == "import" and site.side == "old":
+                imports.setdefault(site.path, []).append(site)
+        stem = PurePosixPath(changed.side.outline.path)
+        called = stem.parent.name if stem.stem in _OF_FOLDER else stem.stem
+        anew = {
+            path
+            for path, lines in imports.items()
+            if all(files.touches("old", path, site.use.line) for site in lines)
+            if {changed.entity.name, called} <= files.words_added(path)
+        }
+        found[sym_id] = [
+            site._replace(resolves=True)
+            if not site.updated
+            and (site.path in anew or (site.use.relation != "import" and files.goes_with(site.path, changed.side.outline.path)))
+            else site
+            for site in of_symbol
+        ]
+    return found

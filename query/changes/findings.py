@@ -10,7 +10,7 @@ from indexer.model import CALLABLE_KINDS, TYPE_KINDS, Evidence, Role, SymbolKind
 from query.answers.envelope import SymbolRecord
 from query.changes.compare import Changed, What
 from query.changes.diff import churn
-from query.changes.effects import Bound, CallSite, Files, call_sites, resolved
+from query.changes.effects import Bound, CallSite, Files, call_sites, led_along, resolved
 from query.changes.interfaces import Lost, known_as, lost
 from query.changes.model import Affected, ChangedSymbol, LostInterface
 from query.changes.outlines import Outline, kind_label
@@ -136,6 +136,7 @@ class Findings:
         new_uses = uses_of(self._index, new_ids, dispatch=True)
         old_uses = uses_of(self._old, old_ids, dispatch=True)
         new, old = call_sites(self._index, new_uses, self._files), call_sites(self._old, old_uses, self._files)
+        old = led_along(self._moved(), old, self._files)
         by_old: dict[int, list[CallSite]] = {}
         for site in resolved(self._index, [site for found in old.values() for site in found], self._files):
             by_old.setdefault(site.use.sym_id, []).append(site)
@@ -154,6 +155,17 @@ class Findings:
             sites.append([*ours, *theirs])
             levels.append(new_risks.get(item.new_id) if item.new_id >= 0 else old_risks.get(item.old_id))
         return sites, levels
+
+    def _moved(self) -> dict[int, Changed]:
+        """By number in the old index what is elsewhere now under the name that it had."""
+        return {
+            item.old_id: item.changed
+            for item in self._bound
+            if item.old_id >= 0
+            and item.changed.what == "moved"
+            and item.changed.old
+            and item.changed.old[1].name == item.changed.entity.name
+        }
 
     def _overriding(self) -> dict[int, tuple[int, int]]:
         """By position in `bound`: members that override it, and those of them that the change leaves alone."""

@@ -6,7 +6,6 @@ stdout holds the answer and nothing else; progress and errors go to stderr. A qu
 from __future__ import annotations
 
 import contextlib
-import importlib
 import io
 import os
 import signal
@@ -21,6 +20,7 @@ import click
 
 from indexer.errors import CutShort, LspidxError, ServerError, UsageError
 from indexer.quoting import one_line
+from query.cli.groups import Group, Main
 from query.cli.terminal import Done, echo
 from query.cli.trust_option import trust_option
 from query.facts.sql import EXAMPLE
@@ -33,48 +33,8 @@ _signals: list[int] = []
 same signal each fail in their own way."""
 
 
-_ELSEWHERE = {
-    "init": ("query.cli.welcome", "init"),
-    "query": ("query.cli.tools", "query"),
-    "report": ("query.cli.report", "report"),
-    "graph": ("query.cli.report", "graph"),
-    "cache": ("query.cli.cache", "cache"),
-    "scip": ("query.cli.scip", "scip"),
-    "serve": ("query.cli.serve", "serve"),
-    "site": ("query.cli.site", "site"),
-    "verify": ("query.cli.upkeep", "verify"),
-    "watch": ("query.cli.upkeep", "watch"),
-    "daemon": ("query.cli.daemon", "daemon"),
-    "mcp": ("query.cli.mcp", "mcp"),
-    "hook": ("query.cli.hook", "hook"),
-    "lsp": ("query.cli.lsp", "lsp"),
-    "call": ("query.cli.dialects", "call_dialect"),
-}
-"""Commands that are modules of their own, loaded when they are used."""
-
-_FIRST = ("index", *_ELSEWHERE)
-
-
-class Group(click.Group):
-    """Commands in the order of their use, not of the alphabet."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(self.commands)
-
-
-class _Main(Group):
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return [*_FIRST, *(name for name in self.commands if name not in _FIRST)]
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in _ELSEWHERE:
-            return super().get_command(ctx, cmd_name)
-        module, name = _ELSEWHERE[cmd_name]
-        return getattr(importlib.import_module(module), name)
-
-
 @click.group(
-    cls=_Main,
+    cls=Main,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Example: lspidx index && lspidx query callers main",
@@ -213,11 +173,16 @@ def _index(wanted: _Wanted) -> None:
         config = load_config(folder, flags=flags, remembered=Home(folder).flags())
         with progress.watcher(quiet=wanted.quiet) as watcher, _told_to_end():
             made = crawl(folder, config, watcher, full=wanted.full, accept_loss=wanted.accept_loss, partial=True)
-    if not (wanted.fetch or wanted.quiet) and consent.given(folder, made.manifest.get("prerequisites", [])):
+    asked: list[str] = []
+    if not (wanted.fetch or wanted.quiet) and consent.given(folder, made.manifest.get("prerequisites", []), asked):
         config = load_config(folder, flags={**flags, "fetch": True}, remembered=Home(folder).flags())
         with progress.watcher(quiet=wanted.quiet) as watcher, _told_to_end():
             made = crawl(folder, config, watcher, full=wanted.full, accept_loss=wanted.accept_loss, partial=True)
-    for line in [*advice.losses(made.manifest), *advice.lacking(made.manifest), *advice.refused(made.manifest)]:
+    for line in [
+        *advice.losses(made.manifest),
+        *advice.lacking(made.manifest, fetched=config.fetch, told=asked),
+        *advice.refused(made.manifest),
+    ]:
         echo(line, err=True)
     echo(progress.summary(made), err=True)
     if made.manifest.get("languages_lost"):
@@ -351,7 +316,7 @@ def config(as_json: bool) -> None:
 @click.argument("statement")
 @click.option("--json", "as_json", is_flag=True, help="A list of objects as JSON.")
 def sql(statement: str, as_json: bool) -> None:
-    """Run one read-only SQL statement on the documented views."""
+    """Run one read-only SQL statement on the documented views. Their lines and columns count from 0, those of all other commands from 1."""
     from query.facts import sql as door
     from query.facts.index import open_index
 

@@ -6,7 +6,7 @@ At a terminal, once for each workspace. That a question was answered is kept out
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -24,13 +24,18 @@ _EARLIER = "asked"
 """Where earlier versions kept that the question about downloads was answered."""
 
 
-def given(root: Path, prerequisites: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether the user says that `--fetch` may bring what is missing; False where nothing can be fetched."""
+def given(root: Path, prerequisites: Sequence[Mapping[str, Any]], told: list[str] | None = None) -> bool:
+    """Whether the user says that `--fetch` may bring what is missing; False where nothing can be fetched.
+
+    Args:
+        told: gets the details that stood above the question, where it was asked.
+    """
     missing = [item for item in prerequisites if item["can_fetch"]]
     if not missing or (fetched_dir() / _EARLIER / fetched_folder(fetched_dir(), root).name).exists():
         return False
     lines = [f"{item['language']}: {item['detail']}" for item in missing]
-    return _ask(root, "fetch", lines, "Download it into lspidx's own folders (nothing of the repository is executed) and index again?")
+    question = "Download it into lspidx's own folders (nothing of the repository is executed) and index again?"
+    return _ask(root, "fetch", lines, question, lambda: (told if told is not None else []).extend(item["detail"] for item in missing))
 
 
 def folders_given(root: Path, refused: Sequence[Refusal]) -> bool:
@@ -51,7 +56,7 @@ def remember_folders(root: Path, folders: Sequence[str]) -> None:
         echo(f"what was allowed holds for this run only: {one_line(str(error))}", err=True)
 
 
-def _ask(root: Path, key: str, lines: Sequence[str], question: str) -> bool:
+def _ask(root: Path, key: str, lines: Sequence[str], question: str, asked: Callable[[], None] = lambda: None) -> bool:
     """The answer to a question that was not answered before; False where it was, and where nobody sits at a terminal."""
     kept = user_state.record(root).get(_ANSWERS)
     answers = dict(cast("dict[str, object]", kept)) if isinstance(kept, dict) else {}
@@ -59,6 +64,7 @@ def _ask(root: Path, key: str, lines: Sequence[str], question: str) -> bool:
         return False
     for line in lines:
         echo(one_line(line), err=True)
+    asked()
     answer = click.confirm(question, err=True)
     try:
         user_state.keep(root, **{_ANSWERS: {**answers, key: "yes" if answer else "no"}})

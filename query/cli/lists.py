@@ -6,6 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, NamedTuple, get_origin
 
 import click
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from query.surface.registry import Tool
 
 MOST_CONTEXT = 1_000
+_ORDERS = ("place", "-place", "name", "-name")
 _LINK = re.compile(r"(\x1b\[36m)([^\x1b\n]+?):(\d+)((?::\d+)?)(\x1b\[0m)")
 """A place as `Style.place` prints it."""
 
@@ -39,12 +41,22 @@ def is_list(tool: Tool) -> bool:
     return get_origin(tool.result) is list
 
 
-def options() -> list[click.Parameter]:
-    return [
+def options(tool: Tool) -> list[click.Parameter]:
+    found: list[click.Parameter] = [
+        click.Option(
+            ["--sort", "_sort"], type=click.Choice(_ORDERS), help="By the first place of each row, or by its name; - for backwards."
+        ),
         click.Option(["-c", "--count", "_count"], is_flag=True, help="How many there are; the line on completeness goes to stderr."),
         click.Option(["-l", "--files", "_files"], is_flag=True, help="The files that they stand in, each once; likewise."),
         click.Option(["-C", "--context", "_context"], type=click.IntRange(0, MOST_CONTEXT), help="So many lines around each place."),
     ]
+    if "path" not in tool.parameters.__struct_fields__:
+        found.append(
+            click.Option(
+                ["--path", "_path"], metavar="GLOB", help="Only rows with a place in files that match this glob or lie below this folder."
+            )
+        )
+    return found
 
 
 def shape_of(values: dict[str, Any], *, as_json: bool) -> Shape:
@@ -57,6 +69,67 @@ def shape_of(values: dict[str, Any], *, as_json: bool) -> Shape:
     if as_json + shape.is_count + shape.is_files + (shape.context is not None) > 1:
         raise UsageError("--count, --files, --context and --json exclude each other; --json has all rows with their places")
     return shape
+
+
+class Order(NamedTuple):
+    """In which order rows are printed, and which of them: as the tool gives them where nothing is said.
+
+    sort: one of `--sort`. path: a glob, or a folder, that a place of a row must match. limit: rows that are printed; None for the tool's.
+    """
+
+    sort: str = ""
+    path: str = ""
+    limit: int | None = None
+
+    @property
+    def is_said(self) -> bool:
+        """Whether it takes all rows to know which are printed."""
+        return bool(self.sort or self.path)
+
+    def arranged(self, answer: Answer[Any], index: Index | None) -> Answer[Any]:
+        """The rows that are wanted, in order: `total` counts those; what is behind the limit is said to be left out.
+
+        Raises:
+            NameNotFound: no document matches `path`.
+        """
+        from query.facts.parameters import path_pattern
+
+        glob = self.path if index is None else path_pattern(index, self.path)
+        rows = [row for row in answer.result if not glob or any(_matches(place.path, glob) for place in places([row]))]
+        if self.sort:
+            rows.sort(key=_place_of if self.sort.endswith("place") else _name_of, reverse=self.sort.startswith("-"))
+            groups = list(dict.fromkeys(_group_of(row) for row in answer.result))
+            rows.sort(key=lambda row: groups.index(_group_of(row)))
+        shown = rows if self.limit is None else rows[: self.limit]
+        is_part = answer.truncated or len(shown) < len(rows)
+        return msgspec.structs.replace(answer, result=shown, total=len(rows), truncated=is_part, next_cursor=None)
+
+
+def _matches(path: str, glob: str) -> bool:
+    return path.startswith(glob) or fnmatchcase(path, glob)
+
+
+def _group_of(row: Any) -> tuple[str, str]:
+    """Callers and callees, and those that are called in another way, each stand below a heading of their own."""
+    return getattr(row, "direction", ""), getattr(row, "how", "")
+
+
+def _place_of(row: Any) -> tuple[str, int]:
+    found = places([row])
+    return (found[0].path, found[0].line) if found else ("", 0)
+
+
+def _name_of(row: Any) -> tuple[str, str, int]:
+    """By what a row is about: its symbol, or the one around it."""
+    built = msgspec.to_builtins(row)
+    told = built.get("symbol") if isinstance(built.get("symbol"), dict) else built
+    name = told.get("qualified_name") or told.get("enclosing") or told.get("name") or ""
+    return (name, *_place_of(row))
+
+
+def order_of(values: dict[str, Any]) -> Order:
+    """What the options say, which are taken out of `values`."""
+    return Order(values.pop("_sort", None) or "", values.pop("_path", None) or "", values.get("limit"))
 
 
 class Shape(NamedTuple):
@@ -109,7 +182,7 @@ def files(result: Any) -> list[str]:
 def in_context(result: Any, around: int, sources: Sources, style: Style) -> Iterator[str]:
     """The lines around each place as grep prints them: `path:line:` of a place, `path-line-` beside it, `--` where lines are left out.
 
-    A file that has changed since it was indexed is named without lines.
+    Of a file that has changed since it was indexed these are the lines that were; it is named without lines where git does not have them.
     """
     by_file: dict[str, set[int]] = {}
     for place in places(result):
@@ -118,9 +191,14 @@ def in_context(result: Any, around: int, sources: Sources, style: Style) -> Iter
     for path, meant in by_file.items():
         text = sources.lines(path)
         if text is None:
-            yield from (f"{style.place(path, line + 1)}: {style.dim('the file is not as it was indexed')}" for line in sorted(meant))
+            text = sources.old_lines(path)
+            said = "the file is not as it was indexed" if text is None else "the file has changed; as it was indexed:"
+            yield from (
+                f"{style.place(path, line + 1)}: {style.dim(said)}" for line in (sorted(meant) if text is None else sorted(meant)[:1])
+            )
             last = None
-            continue
+            if text is None:
+                continue
         total = len(text) - (not text[-1])  # behind the last line end there is no line
         near = {line + step for line in meant for step in range(-around, around + 1)}
         for line in sorted(line for line in near if 0 <= line < total):

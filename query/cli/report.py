@@ -51,8 +51,8 @@ class _TestsLimit(click.ParamType[int]):
 @click.option("--head", help="With --base; default HEAD, '.' for the work tree.")
 @click.option(
     "--scope",
-    type=click.Choice(["unstaged", "staged", "committed"]),
-    help="unstaged: work tree against staged; staged: staged against HEAD; committed: see --range. Default: unstaged.",
+    type=click.Choice(["unstaged", "staged", "uncommitted", "committed"]),
+    help="unstaged: work tree against staged; staged: staged against HEAD; uncommitted: both; committed: see --range. Default: unstaged.",
 )
 @click.option("--range", "range_", metavar="RANGE", help="A..B, A...B (from their merge base), or one commit against its parent.")
 @click.option("--make-base/--no-make-base", default=True, help="Index the old side where no index of it is here; default: yes.")

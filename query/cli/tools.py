@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from indexer.encoding import open_plain
-from indexer.errors import LspidxError, UsageError
+from indexer.errors import EditRefused, LspidxError, UsageError
 from indexer.quoting import one_line
 from query.cli.terminal import echo, leave, show
 
@@ -83,7 +83,7 @@ def _tool_command(name: str) -> click.Command:
         click.Option(["--max-chars"], type=click.IntRange(0), help="Longer answers go to a file; default 100000, 0: no limit."),
     ]
     if lists.is_list(tool):
-        params += lists.options()
+        params += lists.options(tool)
     if tool.continues and not tool.pages:
         params.append(click.Option(["--cursor"], help=CURSOR))
     if tool.needs_index:
@@ -209,19 +209,24 @@ def _symbol_names(ctx: click.Context, param: click.Parameter, incomplete: str) -
 
 
 def _ask(name: str, values: dict[str, Any]) -> NoReturn:
-    from query.cli.lists import shape_of
+    from query.cli.lists import order_of, shape_of
     from query.skills.kept import KeptPhases
     from query.surface.service import Service
 
     as_json, compact, strict, max_chars = (values.pop(option) for option in ("as_json", "compact", "strict", "max_chars"))
     fresh, begins = values.pop("fresh", False), not values.pop("no_auto_index", True)
-    shape = shape_of(values, as_json=as_json)
+    shape, order = shape_of(values, as_json=as_json), order_of(values)
     arguments = {key: _plain(value) for key, value in values.items() if value is not None and value != ()}
     from query.surface.budget import to_json
 
     whole = (as_json and not sys.stdout.isatty()) or shape.is_files
     whole = whole and not {"limit", "cursor"} & arguments.keys() and not _is_budgeted(name)
     if whole:  # whoever reads it, a program, gets all rows
+        arguments |= _most(name)
+        max_chars = max_chars or 0
+    if order.is_said:
+        if arguments.get("cursor"):
+            raise UsageError("--sort and --path go over all rows, and a cursor over a part of them as the tool gives them: leave one out")
         arguments |= _most(name)
         max_chars = max_chars or 0
     if as_json:
@@ -241,13 +246,15 @@ def _ask(name: str, values: dict[str, Any]) -> NoReturn:
         from query.upkeep.first import First
 
         first = First(Path.cwd(), patience_s=_PATIENCE_S, stays=True, say=_say)
-    service = Service(Path.cwd(), max_chars=max_chars, phases=KeptPhases(Path.cwd()), first=first)
+    service = Service(Path.cwd(), max_chars=max_chars, phases=KeptPhases(Path.cwd()), first=first, follows_edits=True)
     try:
         answer = service.ask(name, arguments, fresh=fresh, measure=written, strict=strict)
         if as_json and whole and answer.next_cursor and not max_chars:
             raise UsageError(
                 f"there are more rows than {name} tells at once; ask for pages: --limit, and --cursor with next_cursor of each"
             )
+        if order.is_said:
+            answer = order.arranged(answer, service.index_if_any())
         index = service.index_if_any()
         show(written(answer), index.root if index is not None else Path.cwd())
         if shape.is_short:
@@ -256,6 +263,8 @@ def _ask(name: str, values: dict[str, Any]) -> NoReturn:
             echo(summary(answer), err=True)
     finally:
         service.close()  # servers that were started here end here, also where the question is interrupted
+    if answer.applied is False and arguments.get("apply"):  # the answer says why nothing was written
+        leave(EditRefused.exit_code)
     leave(_EXIT_INCOMPLETE if strict and answer.completeness.status != "complete" else 0)
 
 

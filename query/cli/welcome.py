@@ -50,7 +50,7 @@ def welcome() -> None:
     state, following = _state(has_code=bool(languages))
     echo(f"index  {one_line(state)}")
     for command, does in following:
-        echo(f"next   {click.style(f'{command:<32}', bold=True)} {does}")
+        echo(f"next   {click.style(f'{command:<40}', bold=True)} {does}")
     echo("\nAll commands: lspidx --help")
 
 
@@ -84,7 +84,7 @@ def _state(*, has_code: bool) -> tuple[str, list[tuple[str, str]]]:
         with open_index() as index:
             return _summary(index), [
                 ("lspidx query symbols NAME", "finds a symbol; then callers, references, explore, blast_radius …"),
-                ("lspidx query changes", "tells what your uncommitted changes may break"),
+                ("lspidx query changes --scope uncommitted", "tells what your uncommitted changes may break"),
                 ("lspidx tools", "lists all questions by task"),
             ]
     except LspidxError as error:

@@ -134,8 +134,10 @@ def dead_code(index: Index, wanted: Wanted, *, drift: Drift, uncertain: Callable
         | unions.concerned(index, ids)
         | read_in_text.concerned(index, ids),
         "not_read": named_in_unread(index, ids, drift, lambda path: family_of(index, path)),
-        "partial_coverage": uncertain(ids),
     }
+    # Many are looked at together, which says `uncertain` of more: those that nothing else speaks for are few, and are asked about alone.
+    doubted = {sym_id for of_code in by_code.values() for sym_id in of_code}
+    by_code["partial_coverage"] = {*uncertain([i for i in ids if i not in doubted]), *uncertain([i for i in ids if i in doubted])}
     rows: list[Dead] = []
     for candidate in found:
         if candidate.sym_id in alive or candidate.container in listed:

@@ -12,7 +12,7 @@ from query.answers.style import Style
 from query.facts import names
 from query.facts.index import Index
 from query.facts.parameters import Named
-from query.facts.sources import Sources
+from query.facts.sources import Quote, Sources
 from query.facts.symbols import Symbol
 
 
@@ -55,7 +55,10 @@ def bound(index: Index, symbol: Symbol, sources: Sources | None = None) -> list[
     documents = index.documents({row[0] for row in rows})
     placed: list[tuple[Any, ...]] = sorted((documents[doc_id][0], line, col, end, own) for doc_id, line, col, end, own in rows)
     return [
-        Bound(Place(path=path, line=line + 1, col=col + 1, end_col=end + 1, text=sources.line(path, line) if sources else ""), bool(own))
+        Bound(
+            Place(path=path, line=line + 1, col=col + 1, end_col=end + 1, **(sources.quote(path, line) if sources else Quote(text=""))),
+            bool(own),
+        )
         for path, line, col, end, own in placed
     ]
 

@@ -34,7 +34,10 @@ class Filtered(Named, kw_only=True):
 
 
 class Reference(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """One use. `enclosing` is the function, class or module around it. Lines and columns 1-based, end exclusive."""
+    """One use. `enclosing` is the function, class or module around it. Lines and columns 1-based, end exclusive.
+
+    `old`: the file has changed since, and `text` is the line as it was indexed; so in all records that have it.
+    """
 
     path: str
     line: int
@@ -45,6 +48,7 @@ class Reference(msgspec.Struct, kw_only=True, omit_defaults=True):
     evidence: str
     is_test: bool = False
     text: str = ""
+    old: bool = False
 
 
 class Count(NamedTuple):
@@ -120,7 +124,7 @@ def search(index: Index, symbol: Symbol, ask: Filtered, parts: Sequence[str] = (
                 enclosing=enclosing or "",
                 evidence="possible" if evidence == _POSSIBLE else Evidence(evidence).label,
                 is_test=bool(is_test),
-                text=sources.line(path, line),
+                **sources.quote(path, line),
             ),
         )
         for number, path, line, col, end, roles, enclosing, evidence, is_test, _ in rows

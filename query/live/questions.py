@@ -18,6 +18,7 @@ from query.answers.envelope import Completeness, Place, Provenance, Reason, unin
 from query.context import Diagnosis, Reply, ServerInfo, Workspace
 from query.facts import names
 from query.facts.folders import folders
+from query.facts.gaps.causes import servers_beside
 from query.facts.parameters import MAX_INT, NAME_HELP, Named
 from query.live import lookup, outline
 from query.live.decode import Location, Origin
@@ -262,8 +263,10 @@ def by_servers(servers: Iterable[ServerInfo], elapsed_ms: int = 0) -> Provenance
 
 
 def unsupported(info: ServerInfo, what: str) -> Completeness:
-    """The server has no such feature, so nothing is known."""
-    detail = f"{info.name or info.entry} has no {what}"
+    """The server has no such feature, so nothing is known; which others could be asked."""
+    others = {language: beside for language in info.languages if (beside := servers_beside(language, {info.entry}))}
+    told = [f"{', '.join(beside)} (language.{language}.server in lspidx.toml)" for language, beside in others.items()]
+    detail = f"{info.name or info.entry} has no {what}{'; other servers: ' if told else ''}{', '.join(told)}"
     return Completeness(status="unknown", reasons=[Reason(code="method_unsupported", detail=detail)])
 
 

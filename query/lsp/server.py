@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Mapping
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -18,6 +17,7 @@ import msgspec
 from indexer.errors import LspidxError, NameNotFound, NoIndex, ServerProtocolError
 from indexer.lsp import methods
 from indexer.lsp.enums import ErrorCodes, LSPErrorCodes, MessageType
+from indexer.own_version import own_version
 from indexer.quoting import one_line
 from query.answers.mishaps import explained
 from query.facts.names import Unresolved
@@ -171,7 +171,7 @@ class Server:
         capabilities = {**CAPABILITIES, "positionEncoding": desk.encoding}
         if desk.pulls:
             capabilities["diagnosticProvider"] = {"interFileDependencies": True, "workspaceDiagnostics": False}
-        return {"capabilities": capabilities, "serverInfo": {"name": "lspidx", "version": version("lspidx")}}
+        return {"capabilities": capabilities, "serverInfo": {"name": "lspidx", "version": own_version()}}
 
     def _add_folders(self, uris: list[str]) -> None:
         for uri in self._desk.rooms.add(uris):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from functools import cached_property
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from indexer.own_version import own_version
 from query.mcp import prompts, resources
 from query.mcp import protocol as wire
 from query.mcp.client import Asked
@@ -55,7 +55,7 @@ class Surface:
 
     @cached_property
     def info(self) -> Mapping[str, str]:
-        return {"name": "lspidx", "version": version("lspidx")}
+        return {"name": "lspidx", "version": own_version()}
 
     @cached_property
     def instructions(self) -> str:

@@ -28,7 +28,7 @@ PlanId = Annotated[
     str, msgspec.Meta(description="plan of the answer that showed it: refused if what would be written is something else by now")
 ]
 NOT_WRITTEN = "not written; to write it: --apply"
-_NOT_WRITTEN_COMPACT = 'not written; to write it, the same call with "apply": true'
+_NOTHING = "nothing to write"
 _HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)")
 
 MAX_DIFF_LINES = 1_000
@@ -57,6 +57,7 @@ class Edited(msgspec.Struct, kw_only=True, omit_defaults=True):
 
     plan: names exactly this change of exactly these contents; a call with apply and this plan writes it or nothing.
     matched: how a text was found: `exact`; `line_ends`, CRLF as LF; `indentation`, then the new text was shifted too.
+    needs: arguments beside apply, one of which it takes to write this, as something stands against it; empty where apply is enough.
     unchanged: files whose edits change nothing. excluded: left alone on request.
     undone: files of an earlier edit that had been cut short, and are as before that now.
     """
@@ -67,6 +68,7 @@ class Edited(msgspec.Struct, kw_only=True, omit_defaults=True):
     edits: int
     files: list[EditedFile]
     plan: str = ""
+    needs: list[dict[str, Any]] = []
     matched: str = ""
     unchanged: list[str] = []
     excluded: list[str] = []
@@ -138,9 +140,7 @@ def done(answer: Answer[Any]) -> str:
 def lines(found: Edited, style: Style, preview: str = NOT_WRITTEN) -> Iterator[str]:
     """The record for people; compact without what stands around the changed lines."""
     how = f", found by {found.matched}" if found.matched else ""
-    what = "applied" if found.applied else preview
-    if not found.applied and found.plan and preview == NOT_WRITTEN:
-        what = f'{_NOT_WRITTEN_COMPACT}, "plan": "{found.plan}"' if style.compact else f"{preview} --plan {found.plan}"
+    what = "applied" if found.applied else preview if preview != NOT_WRITTEN else _way_to_write(found, style)
     yield f"{style.strong(what)}: {count(len(found.files), 'file')}, +{found.added} -{found.removed}, {count(found.edits, 'edit')}{how}"
     for title, paths in (("unchanged", found.unchanged), ("excluded", found.excluded), ("undone of an earlier edit", found.undone)):
         if paths:
@@ -155,6 +155,27 @@ def lines(found: Edited, style: Style, preview: str = NOT_WRITTEN) -> Iterator[s
             yield from (f"  {line}" for line in (_changed(item.diff) if style.compact else _diff(item.diff, style)))
         if item.diff_lines_left_out and not found.applied:
             yield f"  {style.warning(f'… {item.diff_lines_left_out} more lines')}"
+
+
+def _way_to_write(found: Edited, style: Style) -> str:
+    """That it was not written, and with which further arguments it would be."""
+    if not found.plan:
+        return _NOTHING
+    ways = found.needs or [{}]
+    if style.compact:
+        calls = [
+            ", ".join(f'"{name}": {msgspec.json.encode(value).decode()}' for name, value in {"apply": True, **way}.items()) for way in ways
+        ]
+        head, plan = ", the same call with ", f', "plan": "{found.plan}"'
+    else:
+        calls = [" ".join(["--apply", *(_flag(name, value) for name, value in way.items())]) for way in ways]
+        head, plan = ": ", f" --plan {found.plan}"
+    against = ", as something stands against it" if found.needs else ""
+    return f"not written{against}; to write it{' all the same' if against else ''}{head}{', or: '.join(call + plan for call in calls)}"
+
+
+def _flag(name: str, value: Any) -> str:
+    return f"--{name}" if value is True else f"--{name} {value}"
 
 
 def _diff(text: str, style: Style) -> Iterator[str]:

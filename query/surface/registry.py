@@ -25,6 +25,7 @@ from query.answers.pages import Cursor, parsed
 from query.answers.style import Style
 from query.context import Context, Progress, Servers, Workspace, silent
 from query.facts.completeness import Certificate, distrusted, of_older_tree, unfinished
+from query.facts.gaps.hints import told_once
 from query.facts.index import Index
 from query.facts.served import Served
 from query.live.servers import servers_of
@@ -312,6 +313,8 @@ def call(
     session.finish(ticket)
     if index is not None and index.foreign:
         answer = distrusted(answer, index, whole=declared.needs_index)
+    if index is not None and len(answer.completeness.reasons) > 1:
+        answer = told_once(answer, index)
     if lacking is not None and not declared.own_words:
         answer = unfinished(answer, lacking)
     return msgspec.structs.replace(

@@ -67,6 +67,7 @@ class Service:
         keeps_fresh: bool = False,
         patience_s: float = LONGEST_WAIT_S,
         first: First | None = None,
+        follows_edits: bool = False,
         servers_of: ServersOf = servers_of,
     ) -> None:
         """What holds for all questions.
@@ -78,8 +79,10 @@ class Service:
             keeps_fresh: questions bring the index up to date where the work tree has moved on, on a thread of its own.
             patience_s: what a question waits for that at most.
             first: makes the index where there is none; None where nobody does so unasked.
+            follows_edits: whether an edit that rests on the index, and would bring it up to date before, does so behind it as well.
             servers_of: gives the running servers.
         """
+        self._follows_edits = follows_edits
         self._servers_of = servers_of
         self.start = start
         self.edits = edits
@@ -146,6 +149,9 @@ class Service:
         answer = self.answered(name, arguments, progress=progress, phases=phases, lacking=lacking)
         index = self._followed()
         if answer.applied is True and self._keeper is None and index is not None:
+            if self._follows_edits:
+                self.catch_up(name, progress)
+                index = self._followed() or index
             _say_that_it_is_older(answer, index)
         limit = tool.max_result_chars if self._max_chars is None else self._max_chars
         home = index.home if index else None

@@ -79,6 +79,7 @@ class Step(msgspec.Struct, kw_only=True, omit_defaults=True):
     line: int
     col: int
     text: str = ""
+    old: bool = False
     symbol: SymbolRecord | None = None
     name: str = ""
     evidence: str = "unresolved"
@@ -123,7 +124,8 @@ def _line(step: Step, style: Style, named: Collection[int]) -> str:
     if step.symbol is None:
         what = printable(step.name) or "what an expression gives"
         known = f"perhaps {_listed(step)}" if step.candidates else "whatever it holds" if step.open else "unknown"
-        return f"{'  ' * step.depth}{place}  {style.warning(what + ' ?')}  {style.dim(f'[{known}]')}  {printable(step.text)}".rstrip()
+        stands = style.quote(step.text, old=step.old)
+        return f"{'  ' * step.depth}{place}  {style.warning(what + ' ?')}  {style.dim(f'[{known}]')}  {stands}".rstrip()
     number = f" #{step.number}" if step.number in named else ""
     at = "" if step.symbol.external else f"  → {style.place(step.symbol.path, step.symbol.line)}"
     notes = "; ".join(_notes(step))
@@ -221,7 +223,7 @@ def _step(step: flow.Step, numbers: Mapping[int, int], known: Mapping[int, Symbo
         path=path,
         line=site.line + 1,
         col=site.col + 1,
-        text=sources.line(path, site.line),
+        **sources.quote(path, site.line),
         name=site.name,
         open=site.of_value,
         mark=step.mark,

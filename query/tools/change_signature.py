@@ -154,13 +154,15 @@ def TOOL(context: Context, ask: ChangeSignature) -> Answer[ChangedSignature]:
         new = found.made.changed.documents
         if ask.diagnostics and new:
             found.preview, found.judged = judged(workspace, {path: found.made.documents[path].content for path in new}, new)
-        doubts = [*found.made.changed.doubts, *_said_of(found)]
+        doubts = _doubts(found)
         if ask.apply and not ask.anyway and doubts:
             raise EditRefused(f"nothing was written: {'; '.join(doubts)}. Look at it without apply first; to write it all the same: anyway")
         return plan_documents(scope, new, found.made.digests)
 
     outcome = carry_out(workspace, plan, write=ask.apply, shown=ask.plan)
     [found] = tried
+    if not ask.apply and _doubts(found):
+        outcome.edited.needs = [{"anyway": True}]
     made = found.made
     left = [LeftUse(why=item.why, place=_place(made.documents.get(item.path), item.path, item.place)) for item in made.changed.left]
     reasons = [*outcome.reasons, *found.gaps, *found.judged]
@@ -291,6 +293,11 @@ def _gaps(index: Index, symbol: Symbol, kin: Kin) -> list[Reason]:
     members = [symbol, *(item for key, item in kin.members.items() if key != symbol.sym_id)]
     known = Certificate(index).of_uses(members, "callers", DEFINITION)
     return [reason for reason in known.reasons if reason.code not in _LOOKED_AT]
+
+
+def _doubts(found: _Made) -> list[str]:
+    """Why the result may be broken code, in words."""
+    return [*found.made.changed.doubts, *_said_of(found)]
 
 
 def _said_of(found: _Made) -> list[str]:

@@ -24,8 +24,11 @@ _MANY_TESTS = 30
 
 class DetectChanges(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     scope: Annotated[
-        Literal["unstaged", "staged", "committed"],
-        msgspec.Meta(description="unstaged: work tree against staged; staged: staged against HEAD; committed: see range"),
+        Literal["unstaged", "staged", "uncommitted", "committed"],
+        msgspec.Meta(
+            description="unstaged: work tree against staged; staged: staged against HEAD; uncommitted: both, as git mv and edits after it "
+            "take; committed: see range"
+        ),
     ] = "unstaged"
     range: Annotated[
         str, msgspec.Meta(description="for committed: A..B, A...B (from their merge base), or one commit against its parent; default HEAD")

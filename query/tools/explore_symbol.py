@@ -47,6 +47,7 @@ class ExploredCaller(msgspec.Struct, kw_only=True, omit_defaults=True):
     uses: int
     how: str
     text: str = ""
+    old: bool = False
 
 
 class ExploredCallee(msgspec.Struct, kw_only=True):
@@ -137,7 +138,7 @@ def _text(answer: Answer[Explored], style: Style) -> Iterator[str]:
         notes = " ".join([*([f"×{caller.uses}"] if caller.uses > 1 else []), *([caller.how] if caller.how != "call" else [])])
         test = "  [test]" if caller.symbol.is_test else ""
         name = f"{style.kind(caller.symbol.kind)} {style.strong(caller.symbol.qualified_name)}{test}"
-        yield f"  {style.place(caller.path, caller.line)}  {name}  {printable(caller.text)}  {style.dim(notes)}".rstrip()
+        yield f"  {style.place(caller.path, caller.line)}  {name}  {style.quote(caller.text, old=caller.old)}  {style.dim(notes)}".rstrip()
     if item.callee_count:
         yield f"callees: {item.callee_count}"
     for callee in item.callees:
@@ -212,7 +213,7 @@ def TOOL(context: Context, ask: ExploreSymbol) -> Answer[Explored]:
                 line=use.line + 1,
                 uses=number,
                 how=how,
-                text=sources.line(docs[use.doc_id].path, use.line),
+                **sources.quote(docs[use.doc_id].path, use.line),
             )
             for use, number, how in ranked[page]
             if use.holder in known

@@ -12,7 +12,7 @@ from indexer.errors import UsageError
 from indexer.model import Evidence, Via
 from query.answers.envelope import Answer, Completeness, Reason, SymbolRecord
 from query.answers.pages import offset_of, page_of
-from query.answers.style import Style, count, headline, printable
+from query.answers.style import Style, count, headline
 from query.context import Context, Workspace
 from query.facts import constructors, overloads
 from query.facts.calls import DIRECTIONS, Reached, Selection, walk
@@ -108,6 +108,7 @@ class Site(msgspec.Struct, kw_only=True, omit_defaults=True):
     evidence: str
     via: str = ""
     text: str = ""
+    old: bool = False
 
 
 class Edge(msgspec.Struct, kw_only=True, omit_defaults=True):
@@ -147,7 +148,7 @@ def _text(answer: Answer[list[Edge]], style: Style) -> Iterator[str]:
             for site in edge.sites:
                 words = IN_WORDS.get(site.evidence, site.evidence) + (f": {site.via.replace('_', ' ')}" if site.via else "")
                 note = f"  {style.dim(f'[{words}]')}" if words else ""
-                yield f"{indent}    {style.below(site.path, site.line, site.col)}  {printable(site.text)}{note}"
+                yield f"{indent}    {style.below(site.path, site.line, site.col)}  {style.quote(site.text, old=site.old)}{note}"
 
 
 def _counted(answer: Answer[list[Edge]]) -> str:
@@ -276,7 +277,7 @@ def TOOL(context: Context, ask: FindCallers) -> Answer[list[Edge]]:
                     col=site.col + 1,
                     evidence=_label(site),
                     via=Via(site.via).label if site.via else "",
-                    text=sources.line(site.path, site.line),
+                    **sources.quote(site.path, site.line),
                 )
                 for site in edge.sites
             ],

@@ -12,7 +12,7 @@ from indexer.lsp.enums import DocumentHighlightKind
 from indexer.model import Role
 from query.answers.envelope import Answer
 from query.answers.pages import offset_of, page_of
-from query.answers.style import Style, printable
+from query.answers.style import Style
 from query.context import Context, Workspace
 from query.facts import names
 from query.facts.completeness import DEFINITION
@@ -46,6 +46,7 @@ class Highlight(msgspec.Struct, kw_only=True):
     number: int
     roles: list[str]
     text: str = ""
+    old: bool = False
 
 
 class Highlights(msgspec.Struct, kw_only=True):
@@ -59,7 +60,7 @@ def _text(answer: Answer[Highlights], style: Style) -> Iterator[str]:
     path = answer.result.path
     yield style.heading(path)
     for item in answer.result.highlights:
-        yield f"  {style.below(path, item.line, item.col)}  {style.kind(item.kind)}  {printable(item.text)}"
+        yield f"  {style.below(path, item.line, item.col)}  {style.kind(item.kind)}  {style.quote(item.text, old=item.old)}"
 
 
 def _live(workspace: Workspace, ask: GetDocumentHighlights) -> Answer[Highlights]:
@@ -81,8 +82,8 @@ def _live(workspace: Workspace, ask: GetDocumentHighlights) -> Answer[Highlights
         if start.line < len(lines) and start.line == end.line and kind is not None:
             text = lines[start.line].strip()[:200]
             roles = [] if kind == "text" else [kind]
-            place = {"line": start.line + 1, "col": start.character + 1, "end_col": end.character + 1}
-            found.append(Highlight(**place, kind=kind, number=_NUMBERS[kind], roles=roles, text=text))
+            line, col, end_col = start.line + 1, start.character + 1, end.character + 1
+            found.append(Highlight(line=line, col=col, end_col=end_col, kind=kind, number=_NUMBERS[kind], roles=roles, text=text))
     found.sort(key=lambda item: (item.line, item.col))
     offset = offset_of(ask.cursor)
     shown = found[offset : offset + ask.limit]
@@ -123,7 +124,7 @@ def TOOL(context: Context, ask: GetDocumentHighlights) -> Answer[Highlights]:
             kind=(kind := _kind(place.roles)),
             number=_NUMBERS[kind],
             roles=place.roles.labels,
-            text=sources.line(path, place.line),
+            **sources.quote(path, place.line),
         )
         for place in places[offset : offset + ask.limit]
     ]

@@ -108,12 +108,15 @@ def TOOL(context: Context, ask: MoveSymbol) -> Answer[MovedSymbol]:
     symbol = names.resolve(index, ask.symbol)
     tried: list[Relocated] = []
 
+    def doubts_of(found: Relocated) -> list[str]:
+        return [*found.doubts, *_said_of(found, gaps if found.follows else [])]
+
     def plan(scope: Scope) -> Plan:
         from query.edits.plan import plan_documents
 
         found = _made(index, scope, symbol, ask)
         tried.append(found)
-        doubts = [*found.doubts, *_said_of(found, gaps if found.follows else [])]
+        doubts = doubts_of(found)
         if ask.apply and not ask.anyway and doubts:
             raise EditRefused(f"nothing was written: {'; '.join(doubts)}. Look at it without apply first; to write it all the same: anyway")
         return plan_documents(scope, found.documents, found.digests)
@@ -121,6 +124,8 @@ def TOOL(context: Context, ask: MoveSymbol) -> Answer[MovedSymbol]:
     gaps = _gaps(index, symbol)
     outcome = carry_out(workspace, plan, write=ask.apply, shown=ask.plan)
     [found] = tried
+    if not ask.apply and doubts_of(found):
+        outcome.edited.needs = [{"anyway": True}]
     reasons = [*outcome.reasons, *(gaps if found.follows else [])]
     left = [_place(found.read[place.path], place.path, place.line, place.col, symbol.record.name) for place in found.left]
     if left:

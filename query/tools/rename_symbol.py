@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import msgspec
@@ -16,6 +17,7 @@ from query.answers.paths import of_paths
 from query.answers.style import Style, count
 from query.context import Workspace
 from query.facts.completeness import DEFINITION, Certificate
+from query.facts.gaps.hints import without_repeated
 from query.live import decode
 from query.live.questions import NamedPlace, Spot, live_provenance, origin, spot, supports, unsupported
 from query.refactor.outcome import Apply, Edited, PlanId, carry_out, done, lines
@@ -114,6 +116,11 @@ def TOOL(workspace: Workspace, ask: RenameSymbol) -> Answer[Renamed]:
     old_name = name_at(at)
     check_name(ask.new_name, language_of(at.document.path))
     if not supports(info, "renameProvider", methods.TEXT_DOCUMENT_RENAME):
+        if ask.apply:
+            raise EditRefused(
+                f"nothing was written: {info.name or info.entry} has no rename; "
+                "find_references lists the places, and apply_edit writes them"
+            )
         nothing = Renamed(old_name=old_name, new_name=ask.new_name, edited=_nothing(), workspace_edit={})
         return workspace.answer(ask, nothing, all_of(0), unsupported(info, "rename"), live_provenance(info=info))
     found, _, replies = prepared(at, info, workspace.servers.ask)
@@ -134,6 +141,8 @@ def TOOL(workspace: Workspace, ask: RenameSymbol) -> Answer[Renamed]:
 
     outcome = carry_out(workspace, plan, write=ask.apply, shown=ask.plan)
     [found_out] = judged
+    if not ask.apply:
+        outcome.edited.needs = found_out.needs
     compared, verdict = found_out.verdict.compared, found_out.verdict
     result = Renamed(
         old_name=old_name,
@@ -157,12 +166,13 @@ def TOOL(workspace: Workspace, ask: RenameSymbol) -> Answer[Renamed]:
 
 
 class _Judged(NamedTuple):
-    """What the index says to a server's edit, and what would be written."""
+    """What the index says to a server's edit, and what would be written. `needs`: as in `Edited`."""
 
     verdict: Verdict
     gaps: list[Reason]
     plan: Plan
     workspace_edit: dict[str, Any]
+    needs: list[dict[str, Any]]
 
 
 def _judge(workspace: Workspace, at: Spot, old_name: str, edit: Decoded, scope: Scope, ask: RenameSymbol) -> _Judged:
@@ -186,13 +196,23 @@ def _judge(workspace: Workspace, at: Spot, old_name: str, edit: Decoded, scope: 
     gaps = _gaps(index, renaming)
     doubts = verdict.doubts
     if ask.sites == "ask" and (unknown := [*verdict.looked_up, *gaps]):
-        said = "; ".join(reason.detail for reason in unknown[:_TOLD])
+        told = without_repeated(index, unknown[:_TOLD]) if index is not None else unknown[:_TOLD]
+        said = "; ".join(reason.detail for reason in told)
         doubts.append(f"uses may be left that are not known: {said}; sites=both and sites=server rename what is known")
     if ask.apply and ask.sites != "server" and doubts:
         raise EditRefused(f"nothing was written: {'; '.join(doubts)}. Look at it first, without apply")
     shown = edit_without(scope, wanted, ask.exclude_globs)
     digests = digests_of(scope, (operation.uri for operation in shown.operations))
-    return _Judged(verdict, gaps, plan_decoded(scope, wanted, ask.exclude_globs), {**shown.wire(), DIGESTS: digests})
+    needs = _needs(index, renaming, ask, stands_against=bool(doubts))
+    return _Judged(verdict, gaps, plan_decoded(scope, wanted, ask.exclude_globs), {**shown.wire(), DIGESTS: digests}, needs)
+
+
+def _needs(index: Index | None, renaming: Renaming, ask: RenameSymbol, *, stands_against: bool) -> list[dict[str, Any]]:
+    """With which `sites` it is written where it would be refused: the server's alone always; both where that leaves no doubt."""
+    if not stands_against or ask.sites == "server":
+        return []
+    both = ask.sites == "ask" and not check(index, replace(renaming, of_index=True)).doubts
+    return [{"sites": sites} for sites in ("both",) * both + ("server",)]
 
 
 def _outside(verdict: Verdict) -> list[Reason]:

@@ -11,7 +11,7 @@ from indexer.errors import UsageError
 from indexer.model import TYPE_KINDS, Evidence, SymbolKind
 from query.answers.envelope import Answer, Completeness, Reason, SymbolRecord
 from query.answers.pages import all_of
-from query.answers.style import Style, count, one_line, printable
+from query.answers.style import Style, count, one_line
 from query.context import Context
 from query.facts import edges, names
 from query.facts.completeness import DEFINITION, SUPERTYPES
@@ -63,6 +63,7 @@ class Step(msgspec.Struct, kw_only=True, omit_defaults=True):
     line: int
     col: int
     text: str = ""
+    old: bool = False
 
 
 class WhyResult(msgspec.Struct, kw_only=True):
@@ -90,7 +91,8 @@ def _text(answer: Answer[WhyResult], style: Style) -> Iterator[str]:
         yield ""
         yield f"{style.symbol(step.source)}"
         yield f"  {style.strong(step.relation)} {style.symbol(step.target)}"
-        yield f"    {style.place(step.path, step.line, step.col)}  {printable(step.text)}  {style.dim(f'[{step.evidence}]')}"
+        stands = style.quote(step.text, old=step.old)
+        yield f"    {style.place(step.path, step.line, step.col)}  {stands}  {style.dim(f'[{step.evidence}]')}"
 
 
 @tool(
@@ -200,7 +202,7 @@ def _steps(index: Index, path: Sequence[edges.Edge]) -> list[Step]:
             path=docs[edge.doc_id].path,
             line=edge.line + 1,
             col=edge.col + 1,
-            text=sources.line(docs[edge.doc_id].path, edge.line),
+            **sources.quote(docs[edge.doc_id].path, edge.line),
         )
         for edge in path
     ]

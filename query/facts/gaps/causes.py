@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import glob
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from indexer.builds import MACHINES, SYSTEMS, tags_in
@@ -79,7 +79,7 @@ _SKIPPED = {
 
 _LOST = {
     LossReason.SERVER_CRASHED: (
-        "the language server crashed on them", "to ask another server: lspidx index --server NAME, of lspidx servers list"
+        "the language server crashed on them", "{others}"
     ),
     LossReason.SERVER_TIMEOUT: (
         "the language server did not answer in time", "to wait longer: language.{language}.timeout_s in lspidx.toml"
@@ -137,7 +137,8 @@ def lost(index: Index, reason: str, language: str) -> str:
     if code not in set(LossReason) or (known := _LOST.get(LossReason(code))) is None:
         return f"{code.replace('_', ' ')}; the log says more: .lspidx/log/lspidx.log"
     why, remedy = known
-    return f"{why}; {remedy.format(language=language, again=f'{index_command(index)} --full')}"
+    others = other_servers(index, language) if "{others}" in remedy else ""
+    return f"{why}; {remedy.format(language=language, again=f'{index_command(index)} --full', others=others)}"
 
 
 def at_lines(path: str, lines: Mapping[str, Sequence[int]]) -> str:
@@ -172,11 +173,16 @@ def _quoted(words: Sequence[str]) -> str:
     return f"the word{'s' if len(words) > 1 else ''} {shown}{', …' if len(words) > 3 else ''}"
 
 
-def other_servers(index: Index, language: str) -> str:
-    """Which other servers could be asked about files of a language, as the end of a sentence."""
+def servers_beside(language: str, used: Collection[str]) -> list[str]:
+    """Entries of the server table for a language, in its order, but for those that are `used`."""
     from indexer.servers.registry import load_table  # 10 ms, where few answers need it
 
-    used = {row[0] for row in index.rows("SELECT name FROM server WHERE language = ?", [language])}
     known = load_table().language.get(language)
-    others = [name for name in known.servers if name not in used] if known is not None else []
-    return f"; other servers, by lspidx index --server NAME: {', '.join(others)}" if others else f"; no other server of {language} is known"
+    return [name for name in known.servers if name not in used] if known is not None else []
+
+
+def other_servers(index: Index, language: str) -> str:
+    """Which other servers could be asked about files of a language, in words."""
+    used = {row[0] for row in index.rows("SELECT name FROM server WHERE language = ?", [language])}
+    others = servers_beside(language, used)
+    return f"other servers, by lspidx index --server NAME: {', '.join(others)}" if others else f"no other server of {language} is known"

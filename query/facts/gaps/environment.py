@@ -16,6 +16,7 @@ from indexer.model import TYPE_KINDS
 from query.answers.envelope import Reason
 from query.answers.paths import listed, of_paths
 from query.facts.families import languages_of
+from query.facts.gaps import hints
 from query.facts.gaps.uses import Uses
 from query.facts.index import Index
 from query.facts.registration import is_private
@@ -32,23 +33,19 @@ def of_uses(index: Index, uses: Uses) -> list[Reason]:
 def missing(index: Index, languages: Collection[str] | None = None) -> list[Reason]:
     """What is not installed, or not there, and hides what names of these languages mean; of all languages by default."""
     return [
-        Reason(code="missing_environment", detail=f"{item['language']}: {item['detail']}; to get it: {_remedy(item)}", count=1)
-        for item in index.manifest().get("prerequisites", [])
+        Reason(
+            code="missing_environment",
+            detail=f"{item['language']}: {item['detail']}{'; to get it: ' if (helps := hints.remedy(index, item)) else ''}{helps}",
+            count=1,
+        )
+        for item in hints.prerequisites(index)
         if languages is None or item["language"] in languages
     ]
 
 
 def hint(index: Index, paths: Collection[str]) -> str:
     """Why names in these documents may be unresolved, and what helps; empty where nothing is known to be missing for them."""
-    languages = {languages_of(index).get(path, "") for path in paths}
-    lacking = [item for item in index.manifest().get("prerequisites", []) if item["language"] in languages]
-    told = [f"; {item['detail']}, which may be why: {_remedy(item)}" for item in lacking]
-    told += [f"; {reason.detail}" for reason in of_refused(index, languages)]  # a place outside, which may define what is unresolved
-    return "".join(told[:1])
-
-
-def _remedy(item: Mapping[str, Any]) -> str:
-    return ", or ".join(dict.fromkeys([item["remedy"]] + ["lspidx index --fetch"] * item["can_fetch"]))  # which may be the same
+    return hints.hint(index, paths, lambda languages: of_refused(index, languages))
 
 
 def _of_unknown_bases(index: Index, uses: Uses) -> list[Reason]:

@@ -16,7 +16,6 @@ from indexer import bridges
 from indexer.languages import Language, Offer, record_of
 from indexer.languages.bridges import NATIVE
 from indexer.model import SymbolKind
-from indexer.servers.registry import language_of
 from indexer.text import word_digest
 from query.answers.envelope import Reason
 from query.answers.paths import of_paths
@@ -177,6 +176,8 @@ def _having(index: Index, wanted: Collection[int], drift: Drift) -> dict[str, fr
     """By path of a file with an interface those of the digests that it has, as it is now."""
     if not wanted:
         return {}
+    from indexer.servers.registry import language_of  # 20 ms, where few answers need it
+
     moved = [path for path in (*drift.changed, *drift.new, *drift.unread) if record_of(language_of(path)).bridges][:_MOST_LOOKED_AT]
     gone = {*moved, *drift.deleted}
     rows = index.rows(_HAVING, {"wanted": sorted(wanted)})
@@ -198,7 +199,11 @@ def _handing_on(index: Index, drift: Drift) -> frozenset[str]:
 
 
 def _language(index: Index, path: str) -> Language:
-    return record_of(languages_of(index).get(path) or language_of(path))
+    if language := languages_of(index).get(path):
+        return record_of(language)
+    from indexer.servers.registry import language_of
+
+    return record_of(language_of(path))
 
 
 def _identifiers(index: Index, names: Iterable[str]) -> dict[str, set[str]]:

@@ -264,4 +264,4 @@ def _gap(index: Index, method: str, status: str, reason: str, gaps: Sequence[Gap
     if status == CoverageStatus.LOST:
         return f"lost_{code}", f"{what} are unknown in {files}{named}: {causes.lost(index, reason, gaps[0].language)}"
     does_not = "tells no supertypes, so those are known that the text names" if method == SUPERTYPES else f"does not answer {method}"
-    return "unsupported", f"the language server {does_not}{causes.other_servers(index, gaps[0].language)}"
+    return "unsupported", f"the language server {does_not}; {causes.other_servers(index, gaps[0].language)}"
