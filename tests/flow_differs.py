@@ -76,7 +76,6 @@ PROGRAMS: dict[str, Differs] = {
     "programs_html_parser": Differs(_BY_LIBRARY, missing={("", "P.handle_starttag")}),
     "programs_unittest_case": Differs(_BY_LIBRARY, missing={("", "T.setUp"), ("", "T.test_it")}),
     "programs_logging_handler": Differs(_BY_LIBRARY, missing={("", "H.emit")}),
-    "idioms_a_comparison_that_gives_a_condition": Differs(_OPERATION, missing={("", "Condition.__and__")}),
     "idioms_operators_on_what_may_be_of_two_types": Differs(_OPERATION, missing={("shown", "A.__str__"), ("shown", "B.__str__")}),
     "programs_comparison_and_hash": Differs(_OPERATION, missing={("", "K.__hash__")}),
     "programs_lazy_object_new": Differs(_NO_ATTRIBUTE, wrong={("Lazy.__getattr__", "Lazy.__getattr__")}),

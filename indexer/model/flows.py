@@ -16,7 +16,9 @@ class Flow(IntEnum):
     NAME = 1  # what an identifier means; with `of`, what that row bound alone reaches it
     ATTRIBUTE = 2  # takes (0) the object
     CALL = 3  # takes what `Handed` says
-    ITEM = 4  # takes (0) what holds it, or that is the row `of`; `key`, or any; of `r` and a number, all from that place on
+    ITEM = (
+        4  # takes (0) what holds it, or that is the row `of`; `key`, or any, then (3) a name as that; of `r` and a number, all from there
+    )
     BIND = 5  # a name; takes (0) the value, which it also gives; with `of`, the variable of that row is set once more
     SET_ATTRIBUTE = 6  # takes the object (0) and the value (1)
     SET_ITEM = 7  # the same, of `key` or any; in ECMAScript takes the name that stands there (2)
@@ -47,6 +49,10 @@ class Flow(IntEnum):
     THROW = 33  # of the body around; takes (0) what is thrown and (1) why
     CATCH = 34  # all that the rows behind the row `of`, and before this one, throw, and what they call; that row gives it, too
     KEY = 32  # where the name `key` stands of a property of the RECORD, or of an argument of the CALL, that takes it
+
+
+BEFORE = "x"
+"""Behind the sign of a row COMBINE that stands before its only operand."""
 
 
 class Handed:

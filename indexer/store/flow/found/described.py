@@ -49,7 +49,7 @@ def _runs_of_member(solver: Solver, member: int, special: str) -> tuple[list[int
     """What reading, or setting, a member runs; whether it is a method of which a decorator made what runs."""
     program = solver.program
     found = _runs(solver, _nodes(solver, member), special)
-    is_remade = bool(found) and program.is_callable(member)
+    is_remade = bool(found) and program.is_callable(member) and member in solver.defined
     name = program.names[member]
     if name in solver.weak_names:  # something else was set in its place
         found += _runs(solver, weak_nodes(solver, program.class_of(member), name), special)

@@ -103,7 +103,8 @@ def _add(made: Found, solver: Solver) -> None:
                 )
                 is_remade = (row, sym_id) in solver.remade_calls
                 together = sum(((row, other) in solver.remade_calls) == is_remade for other in known)
-                made.calls.append((place, sym_id, via, is_doubtful or together > _MOST_SURE.get(via, MOST_TARGETS)))
+                most_sure = MOST_TARGETS if row in solver.of_below else _MOST_SURE.get(via, MOST_TARGETS)
+                made.calls.append((place, sym_id, via, is_doubtful or together > most_sure))
     for row, meant in sorted(members.items()):
         if len(meant) <= MOST_SURE:
             made.meanings.extend((_place(program, row), sym_id) for sym_id in sorted(meant))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from indexer.model import Handed
+from indexer.model import BEFORE, Handed
 from indexer.store.flow.calls import operations
 from indexer.store.flow.rows.functions import Functions
 from indexer.store.flow.text.kinds import Kind
@@ -26,6 +26,9 @@ _OPERATORS = {
     "<=": "__le__",
     ">": "__gt__",
     ">=": "__ge__",
+    f"-{BEFORE}": "__neg__",
+    f"+{BEFORE}": "__pos__",
+    f"~{BEFORE}": "__invert__",
 }
 """What objects have for the signs of rows COMBINE; where it is called is told by `indexer.store.merge`. What `+` gives costs a twelfth of
 the steps on Django's package, and finds nothing there."""
@@ -45,11 +48,24 @@ class Items(Functions):
             operations.item(self._solver, source, program.key[row], row, row if program.of[row] < 0 else -1)
             for each in names:
                 operations.named_item(self._solver, source, each, row)
+            self._hash_keys(source, row)
 
     def set_item(self, row: int) -> None:
         self._copy_taken(row, 1, row)
         for holder in self._nodes(row, 0):
             operations.set_item(self._solver, holder, self._program.key[row], row, row)
+            self._hash_keys(holder, row)
+
+    def _hash_keys(self, holder: int, row: int) -> None:
+        """A mapping asks an object that is its key for a number."""
+        solver = self._solver
+        for key in self._nodes(row, 3):
+
+            def asked(value: int, key: int = key) -> None:
+                if solver.values[value].sort == Sort.CONTAINER and solver.is_mapping(value):
+                    solver.compared.append((row, key, ("__hash__",)))
+
+            solver.graph.watch(holder, asked)
 
     def extend(self, row: int) -> None:
         solver = self._solver
@@ -63,6 +79,9 @@ class Items(Functions):
         program, solver = self._program, self._solver
         made = solver.container(("row", row), is_mapping=program.kind[row] == Kind.MAPPING)
         solver.graph.put(row, made)
+        places = [int(key[1:]) for child in self._takes.get(row, ()) if (key := program.key[child])[:1] == "i" and key[1:].isdigit()]
+        if places and program.kind[row] == Kind.COLLECTION:
+            solver.lengths[solver.values[made].first] = max(places) + 1
         for child in self._takes.get(row, ()):
             part = program.part[child]
             if part == Handed.ALL_NAMED:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from indexer.model import Via
-from indexer.store.flow.values.known import Known
+from indexer.store.flow.values.known import Form, Known
 from indexer.store.flow.values.provided import MADE
 from indexer.store.flow.values.value import Sort
 
@@ -26,6 +26,10 @@ class Binding(Known):
 
     def _get(self, value: int, receiver: int, target: int, member: int) -> None:
         """What a descriptor gives of itself, for an object or a class; of a method that it decorates what the method gives."""
+        _, owner, made_by = self.values[value]
+        if made_by and owner in self.getters:
+            self._give(value, receiver, target)
+            return
         callee = self.graph.node()
         if member >= 0:
             self.bind_value(self.values.number(Sort.FUNCTION, member), receiver, callee)
@@ -38,6 +42,45 @@ class Binding(Known):
             made.given = [self.nothing, given] if is_class else [given, self.nothing]
             self.load(value, "__get__", callee, -1)
         self.activate(made)
+
+    def _give(self, value: int, receiver: int, target: int) -> None:
+        """What a descriptor that was made at a known place gives of what it was made with."""
+        _, owner, made_by = self.values[value]
+        site = self.sites[made_by - 1]
+        is_class = self.values[receiver].sort == Sort.CLASS
+        forms = self.getters[owner]
+        is_told_apart = len({each.form for each in forms} & {Form.BOUND, Form.RESULT}) > 0
+        for form, place, name, is_owner in forms:
+            if form in (Form.ITSELF, Form.HELD) and is_told_apart and not is_class:  # `if obj is None: return self`
+                continue
+            if form in (Form.BOUND, Form.RESULT) and is_class and not is_owner:
+                continue
+            source = self.nothing if place < 0 else site.given[place] if place < len(site.given) else site.named.get(name, self.nothing)
+            first = self._class_of(receiver) if is_owner else receiver
+            if form == Form.ITSELF:
+                self.graph.put(target, value)
+            elif form == Form.HELD:
+                self.graph.copy(source, target)
+            elif form == Form.BOUND and place < 0:
+                self.graph.put(target, self.held_first(self.values.number(Sort.OBJECT, owner), first))
+            elif form == Form.BOUND:
+                self.graph.watch(source, lambda each, first=first: self.graph.put(target, self.held_first(each, first)))
+            else:
+                made = self.site(-1, source, target)
+                made.given = [self.graph.node()]
+                self.graph.put(made.given[0], first)
+                self.activate(made)
+
+    def held_first(self, value: int, receiver: int) -> int:
+        """What is called with `receiver` before its arguments."""
+        if self.values[value].sort in (Sort.FUNCTION, Sort.LAMBDA, Sort.DECORATED, Sort.MANAGER, Sort.COPIED):
+            return self.values.number(Sort.BOUND, value, receiver)
+        if receiver not in self._held_first:
+            site = self.site(-1, self.nothing, self.nothing)
+            site.given = [self.nothing, self.graph.node()]
+            self.graph.put(site.given[1], receiver)
+            self._held_first[receiver] = site.number
+        return self.values.number(Sort.PARTIAL, self._held_first[receiver], value)
 
     def make_class(self, row: int, sym_id: int) -> None:
         """A class statement calls the metaclass, and what the nearest base does with who inherits from it."""

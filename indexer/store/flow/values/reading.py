@@ -32,6 +32,8 @@ class Reading(Setting):
         """
         if self.models and records.load(self, value, name, target, row, told_at):
             return
+        if self.getters:
+            value = self.values.of_class(value)
         again = self._load_again.get((value, name))
         if again is not None:
             self._load_once_more(again, value, name, target, row, told_at)
@@ -49,6 +51,8 @@ class Reading(Setting):
             at = row if row >= 0 else told_at
             if member >= 0 and row >= 0:
                 self.read[row, member] = None
+                if sort == Sort.OBJECT and first in self.below and self.program.holds(member):
+                    self.lacking.append((row, value, name, target))
             elif row >= 0 and sort != Sort.SUPER:
                 self.properties.ask(row, self.values.number(Sort.OBJECT, first), name)
                 if sort == Sort.OBJECT and first in self.below:
@@ -108,6 +112,8 @@ class Reading(Setting):
         if member >= 0:
             if row >= 0:
                 self.read[row, member] = None
+                if sort == Sort.OBJECT and first in self.below and self.program.holds(member):
+                    self.lacking.append((row, value, name, target))
             if at >= 0:
                 self.told_descriptor(member, "__get__", at)
         elif row >= 0 and sort != Sort.SUPER:
