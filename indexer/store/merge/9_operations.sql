@@ -104,8 +104,9 @@ FROM (
 GROUP BY class_id, operation, part, evidence;
 
 -- Of values whose type no server told, and which were followed to here. What stands on the right of an operator is asked only where the left
--- side has no answer, so nothing is said of that, unless the text itself says that the left one is a number, a text or a list; what reads an attribute, and what is called, values are followed through. Something else may
--- reach the place all the same, so each stays among those of no type, and members of several types are only possible.
+-- side has no answer, so nothing is said of that, unless the text itself says that the left one is a number, a text or a list; what reads an
+-- attribute, and what is called, values are followed through. Something else may reach the place all the same, so each stays among those of
+-- no type, and members of several types are only possible.
 -- Needs: flow_type, operated, runs.
 INSERT INTO flow_call BY NAME
 WITH open AS (
@@ -115,7 +116,8 @@ WITH open AS (
       AND (n.operation NOT BETWEEN operation('add_to') AND operation('bit_or_with') OR NOT EXISTS (
               FROM nameless l WHERE l.doc_id = n.doc_id AND l.line = n.line AND l.col = n.col
                AND l.operation + operation('add_to') IN (n.operation + operation('add'), n.operation + operation('add_in_place'))))
-      AND n.operation NOT BETWEEN operation('get_attribute') AND operation('name_described') AND n.operation <> operation('call')
+      AND n.operation NOT BETWEEN operation('get_described') AND operation('name_described')
+      AND n.operation NOT IN (operation('get_attribute'), operation('call'))
 ), typed AS (
     SELECT o.*, t.sym_id AS type_id, t.is_possible FROM open o JOIN flow_type t
       ON t.encl_id IS NULL AND t.doc_id = o.doc_id AND t.line = o.at_line AND t.col = o.at_col

@@ -426,7 +426,7 @@ FUNCTIONS: Mapping[str, _Handler] = {
     **dict.fromkeys(("weakref.WeakSet", "_weakrefset.WeakSet"), _keeping),
     **dict.fromkeys(("_contextvars.ContextVar", "weakref.ref", "_pytest.mark.param"), _held),
     "collections.ChainMap": _chain_map,
-    "importlib.import_module": _imported,
+    **dict.fromkeys(("importlib.import_module", "_pytest.outcomes.importorskip"), _imported),
     "builtins.dict.fromkeys": _from_keys,
     **dict.fromkeys(("dataclasses.replace", "copy.replace"), _replace),
     **dict.fromkeys(("unittest.mock.Mock", "unittest.mock.MagicMock", "unittest.mock.AsyncMock"), _mock),

@@ -41,7 +41,7 @@ def take(solver: Solver) -> bool:
             solver.load(solver.values.number(Sort.OBJECT, below), name, target, row)
             is_any = True
             if is_empty:
-                solver.of_below.add(row)
+                solver.of_below.add(target)
     return is_any
 
 

@@ -138,6 +138,8 @@ class Builder(Items):
             if program.class_of(sym_id) >= 0 and not program.is_outside(sym_id):
                 solver.told_descriptor(sym_id, "__get__", row)
         name = program.name[row]
+        if name == "param":
+            self._take_params(row)
         if name:
             told = -1 if means else row
             for child in objects:

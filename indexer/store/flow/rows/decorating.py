@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from indexer.model import Handed, Via
+from indexer.model import Handed, SymbolFlag, Via
 from indexer.store.flow.calls import operations
 from indexer.store.flow.rows.narrowing import Narrowing
 from indexer.store.flow.text.kinds import Kind
@@ -16,6 +16,9 @@ _KEEPING = frozenset(
     }
 )
 """Decorators after which a function is what its text says, as far as calls are concerned."""
+
+
+_FIXTURE = int(SymbolFlag.FIXTURE)
 
 
 class Decorating(Narrowing):
@@ -108,6 +111,18 @@ class Decorating(Narrowing):
         if len(callees) == 1 and self._program.kind[callees[0]] in (Kind.NAME, Kind.ATTRIBUTE, Kind.GLOBAL, Kind.SUPER):
             return callees[0]
         return row
+
+    def _take_params(self, row: int) -> None:
+        """`request.param` of a fixture is an element of `@pytest.fixture(params=[…])`."""
+        program = self._program
+        fixture, objects = program.body[row], self.taken(row, 0)
+        if fixture < 0 or not program.flags[fixture] & _FIXTURE or len(objects) != 1 or program.name[objects[0]] != "request":
+            return
+        for child in self._takes.get(self._defined_at.get(fixture, -1), ()):
+            if Handed.DECORATOR <= program.part[child] < Handed.BASE and program.kind[child] == Kind.CALL:
+                for given in self.taken(child, Handed.KEYWORD):
+                    if program.key[given] == "params":
+                        operations.iterate(self._solver, self._at(given), row, -1)
 
     def _parametrize(self, row: int, signature: Signature) -> None:
         """`@pytest.mark.parametrize("a, b", [(f, g), …])`: parameters are elements of what stands there."""

@@ -10,6 +10,11 @@ from indexer.store.flow.values.provided import MADE
 from indexer.store.flow.values.value import Sort
 
 
+_OF_PROPERTY = {"__get__": (0, "fget"), "__set__": (1, "fset"), "__delete__": (2, "fdel")}
+"""By what is done with an attribute: the argument of `property` that does it."""
+ACCESSORS = {word: special for special, (_, word) in _OF_PROPERTY.items()}
+
+
 class Binding(Known):
     """Says what reaches a place when it is taken of an object."""
 
@@ -21,7 +26,7 @@ class Binding(Known):
     def accessor(self, number: int, name: str) -> int:
         """The node of what the call of `property` of a number was given to read, or to set, with."""
         site = self.sites[number]
-        place, keyword = (0, "fget") if name == "__get__" else (1, "fset")
+        place, keyword = _OF_PROPERTY[name]
         return site.given[place] if place < len(site.given) else site.named.get(keyword, self.nothing)
 
     def _get(self, value: int, receiver: int, target: int, member: int) -> None:
