@@ -16,9 +16,7 @@ class Flow(IntEnum):
     NAME = 1  # what an identifier means; with `of`, what that row bound alone reaches it
     ATTRIBUTE = 2  # takes (0) the object
     CALL = 3  # takes what `Handed` says
-    ITEM = (
-        4  # takes (0) what holds it, or that is the row `of`; `key`, or any, then (3) a name as that; of `r` and a number, all from there
-    )
+    ITEM = 4  # takes (0) what holds it, or that is the row `of`; `key`, or any; of `r` and a number, all from that place on
     BIND = 5  # a name; takes (0) the value, which it also gives; with `of`, the variable of that row is set once more
     SET_ATTRIBUTE = 6  # takes the object (0) and the value (1)
     SET_ITEM = 7  # the same, of `key` or any; in ECMAScript takes the name that stands there (2)

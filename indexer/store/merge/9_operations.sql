@@ -119,16 +119,16 @@ WITH open AS (
       AND n.operation NOT BETWEEN operation('get_described') AND operation('name_described')
       AND n.operation NOT IN (operation('get_attribute'), operation('call'))
 ), typed AS (
-    SELECT o.*, t.sym_id AS type_id, t.is_possible FROM open o JOIN flow_type t
+    SELECT o.*, t.sym_id AS type_id, t.is_possible, t.via = 1 AS is_each FROM open o JOIN flow_type t
       ON t.encl_id IS NULL AND t.doc_id = o.doc_id AND t.line = o.at_line AND t.col = o.at_col
      AND CASE t.reason WHEN '' THEN is_basis(o.basis, 'value') WHEN 'result' THEN is_basis(o.basis, 'result') ELSE NOT is_basis(o.basis, 'value') END
     UNION
-    SELECT o.*, t.sym_id, t.is_possible FROM open o
+    SELECT o.*, t.sym_id, t.is_possible, t.via = 1 FROM open o
     JOIN standing b ON b.doc_id = o.doc_id AND b.line = o.at_line AND b.col = o.at_col JOIN flow_type t ON t.encl_id = b.sym_id
     WHERE is_basis(o.basis, 'value')
 )
 SELECT DISTINCT t.doc_id, t.line, t.col, t.end_col, t.encl_id, r.sym_id AS callee, via('inferred_type')::UTINYINT AS via,
-       t.is_possible OR min(r.sym_id) OVER one <> max(r.sym_id) OVER one AS is_possible
+       t.is_possible OR NOT t.is_each AND min(r.sym_id) OVER one <> max(r.sym_id) OVER one AS is_possible
 FROM typed t JOIN runs r ON r.class_id = t.type_id AND r.operation = t.operation
 WHERE r.name <> '__class_getitem__'
 WINDOW one AS (PARTITION BY t.doc_id, t.line, t.col, t.operation, r.part);

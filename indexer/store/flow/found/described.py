@@ -25,16 +25,18 @@ def tell(solver: Solver) -> None:
             solver.doubtful[row, member] = None
             solver.called.setdefault((row, member), Via.DECORATED)
     for row, value, name in solver.weakly_read if solver.is_described else ():
-        for sym_id in _runs(solver, weak_nodes(solver, solver.values[value].first, name), "__get__"):
-            _add(solver, row, sym_id)
+        nodes = weak_nodes(solver, solver.values[value].first, name)
+        kinds = {(sort, first) for node in nodes for sort, first, _ in map(solver.values.__getitem__, solver.graph.values(node))}
+        for sym_id in _runs(solver, nodes, "__get__"):  # of several values that were set so some have another name
+            _add(solver, row, sym_id, is_sure=len(kinds) == 1)
     for row, owner in solver.made_classes if solver.names_itself else ():
         nodes = [node for member in program.members.get(owner, {}).values() for node in _nodes(solver, member)]
         for sym_id in _runs(solver, nodes, "__set_name__"):
             _add(solver, row, sym_id)
 
 
-def _add(solver: Solver, row: int, sym_id: int) -> None:
-    solver.sure[row, sym_id] = None
+def _add(solver: Solver, row: int, sym_id: int, *, is_sure: bool = True) -> None:
+    (solver.sure if is_sure else solver.doubtful).setdefault((row, sym_id))
     solver.called.setdefault((row, sym_id), Via.INFERRED_TYPE)
 
 

@@ -48,24 +48,11 @@ class Items(Functions):
             operations.item(self._solver, source, program.key[row], row, row if program.of[row] < 0 else -1)
             for each in names:
                 operations.named_item(self._solver, source, each, row)
-            self._hash_keys(source, row)
 
     def set_item(self, row: int) -> None:
         self._copy_taken(row, 1, row)
         for holder in self._nodes(row, 0):
             operations.set_item(self._solver, holder, self._program.key[row], row, row)
-            self._hash_keys(holder, row)
-
-    def _hash_keys(self, holder: int, row: int) -> None:
-        """A mapping asks an object that is its key for a number."""
-        solver = self._solver
-        for key in self._nodes(row, 3):
-
-            def asked(value: int, key: int = key) -> None:
-                if solver.values[value].sort == Sort.CONTAINER and solver.is_mapping(value):
-                    solver.compared.append((row, key, ("__hash__",)))
-
-            solver.graph.watch(holder, asked)
 
     def extend(self, row: int) -> None:
         solver = self._solver

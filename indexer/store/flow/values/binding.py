@@ -9,7 +9,6 @@ from indexer.store.flow.values.known import Form, Known
 from indexer.store.flow.values.provided import MADE
 from indexer.store.flow.values.value import Sort
 
-
 _OF_PROPERTY = {"__get__": (0, "fget"), "__set__": (1, "fset"), "__delete__": (2, "fdel")}
 """By what is done with an attribute: the argument of `property` that does it."""
 ACCESSORS = {word: special for special, (_, word) in _OF_PROPERTY.items()}
@@ -94,7 +93,8 @@ class Binding(Known):
         meta = program.metaclass(sym_id)
         runs = [(program.member_after(program.order(sym_id)[1:], "__init_subclass__"), made)]
         if meta >= 0:
-            runs += [(program.member(meta, "__new__"), self.values.number(Sort.CLASS, meta)), (program.member(meta, "__init__"), made)]
+            runs += [(program.member(meta, name), self.values.number(Sort.CLASS, meta)) for name in ("__prepare__", "__new__")]
+            runs.append((program.member(meta, "__init__"), made))
             if all(program.metaclass(base) < 0 for base in program.order(sym_id)[1:]):
                 self.graph.put(self.attribute(meta, MADE), made)
         self.made_classes.append((row, sym_id))

@@ -108,8 +108,13 @@ class Reading(Setting):
             self.graph.copy(self.symbol(member), target)
 
     def _ask_below(self, sort: int, first: int, member: int, row: int, value: int, name: str, target: int) -> None:
-        """Where the text takes an attribute that a class has: it may be empty there, and set by classes below."""
-        if member >= 0 and sort == Sort.OBJECT and target < self.symbols_at and first in self.below and self.program.holds(member):
+        """Where a test takes an attribute that its class has: it may be empty there, and set by classes below, all of which run that test.
+
+        In other files classes that belong together would be told apart no more: a connection, its operations and its features.
+        """
+        program = self.program
+        is_of_test = member >= 0 and sort == Sort.OBJECT and target < self.symbols_at and program.doc[target] in program.tests
+        if is_of_test and first in self.below and program.holds(member):
             self.lacking.append((row, value, name, target))
 
     def _load_once_more(self, loaded: Loaded, value: int, name: str, target: int, row: int, told_at: int) -> None:

@@ -164,10 +164,8 @@ class Expressions(Conditions):
             row = self._row(Flow.SET_ATTRIBUTE, -1, 0, name)
             self._value(target.child_by_field_name("object"), row, 0)
         elif kind == K_SUBSCRIPT:
-            row = self._row(Flow.SET_ITEM, -1, 0, target, key := self._key(target))
+            row = self._row(Flow.SET_ITEM, -1, 0, target, self._key(target))
             self._value(target.child_by_field_name("value"), row, 0)
-            if not key:
-                self._key_value(target, row)
         if row < 0:
             return
         part = 0 if kind == K_IDENTIFIER else 1
@@ -310,17 +308,9 @@ class Expressions(Conditions):
         value = node.child_by_field_name("value")
         row = self._row(Flow.ITEM, parent, part, node.children[1] if node.child_count > 1 else node, key)
         self._value(value, row, 0)
-        if not key:
-            self._key_value(node, row)
         if not key and value is not None and value.text.endswith(_NAMESPACES):
             for child in node.children_by_field_name("subscript")[:1]:
                 self._value(child, row, 2)
-
-    def _key_value(self, node: Any, row: int) -> None:
-        """A name between the brackets: what it holds may be an object, which a mapping asks for its number."""
-        inside = node.children_by_field_name("subscript")
-        if len(inside) == 1 and inside[0].kind_id == K_IDENTIFIER:
-            self._value(inside[0], row, 3)
 
     def _key(self, node: Any) -> str:
         """The constant between the brackets; ":" for a slice, "" for any. What stands there otherwise is read, too."""

@@ -406,11 +406,9 @@ class FlowReader(Patterns):
             self._value(target.child_by_field_name("object"), row, 0)
             self._value(value, row, 1)
         elif kind == K_SUBSCRIPT:
-            row = self._row(Flow.SET_ITEM, -1, 0, target, key := self._key(target))
+            row = self._row(Flow.SET_ITEM, -1, 0, target, self._key(target))
             self._value(target.child_by_field_name("value"), row, 0)
             self._value(value, row, 1)
-            if not key:
-                self._key_value(target, row)
         else:
             hold = self._row(Flow.HOLD, -1, 0, None)
             self._value(value, hold, 0)
