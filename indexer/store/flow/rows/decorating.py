@@ -133,7 +133,9 @@ class Decorating(Narrowing):
             if not is_call or not any(program.name[callee] == "parametrize" for callee in self.taken(child, Handed.CALLEE)):
                 continue
             told = next((program.key[at] for at in self.taken(child, Handed.TOLD)), "")
-            names = [name.strip() for name in told[1:].split(",")]
+            listed = [each for at in self.taken(child, Handed.ARGUMENT) for each in self._takes.get(at, ())]  # `("a", "b")`
+            texts = [program.key[each] for each in listed if program.kind[each] == Kind.CONSTANT]
+            names = [name.strip() for name in told[1:].split(",")] if told else [text[1:] for text in texts]
             for values in self._nodes(child, Handed.ARGUMENT + 1):
                 element = solver.graph.node()
                 operations.iterate(solver, values, element, -1)
