@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from indexer.model import Via
-from indexer.store.flow.calls.named import weak_nodes
+from indexer.store.flow.calls.named import set_anyhow, weak_nodes
+from indexer.store.flow.text.program import Program
 from indexer.store.flow.values.solver import Solver
 from indexer.store.flow.values.value import Sort
 
@@ -14,13 +15,15 @@ def tell(solver: Solver) -> None:
     """Adds to what is called, of the attributes that `Solver.told_descriptor` noted."""
     program = solver.program
     known: dict[tuple[int, str], tuple[list[int], bool]] = {}
+    may_hide = {base for owner in set_anyhow(solver) for base in program.order(owner)} if solver.is_described else set[int]()
     for member, special, row in solver.described_at:
         found = known.get((member, special))
         if found is None:
             found = known[member, special] = _runs_of_member(solver, member, special)
         runs, is_remade = found
         for sym_id in runs:
-            _add(solver, row, sym_id)
+            is_hidden = special == "__get__" and program.class_of(member) in may_hide and not _is_of_data(program, sym_id)
+            _add(solver, row, sym_id, is_sure=not is_hidden)
         if is_remade:  # a method that a descriptor was made of: it may call that, or know the result
             solver.doubtful[row, member] = None
             solver.called.setdefault((row, member), Via.DECORATED)
@@ -33,6 +36,11 @@ def tell(solver: Solver) -> None:
         nodes = [node for member in program.members.get(owner, {}).values() for node in _nodes(solver, member)]
         for sym_id in _runs(solver, nodes, "__set_name__"):
             _add(solver, row, sym_id)
+
+
+def _is_of_data(program: Program, sym_id: int) -> bool:
+    """Whether a `__get__` runs whatever an object itself has under the name: its class has `__set__`, too."""
+    return program.member(program.class_of(sym_id), "__set__") >= 0
 
 
 def _add(solver: Solver, row: int, sym_id: int, *, is_sure: bool = True) -> None:
