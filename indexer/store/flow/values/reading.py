@@ -31,10 +31,10 @@ class Reading(Setting):
         Args:
             row: that of the attribute, -1 where a library looks it up. told_at: where that tells what runs.
         """
-        if self.models and records.load(self, value, name, target, row, told_at):
-            return
         if self.getters:
             value = self.values.of_class(value)
+        if self.models and records.load(self, value, name, target, row, told_at):
+            return
         again = self._load_again.get((value, name))
         if again is not None:
             self._load_once_more(again, value, name, target, row, told_at)
