@@ -119,11 +119,11 @@ WITH open AS (
       AND n.operation NOT BETWEEN operation('get_described') AND operation('name_described')
       AND n.operation NOT IN (operation('get_attribute'), operation('call'))
 ), typed AS (
-    SELECT o.*, t.sym_id AS type_id, t.is_possible, t.via = 1 AS is_each FROM open o JOIN flow_type t
+    SELECT o.*, t.sym_id AS type_id, t.is_possible, t.via <> via('none') AS is_each FROM open o JOIN flow_type t
       ON t.encl_id IS NULL AND t.doc_id = o.doc_id AND t.line = o.at_line AND t.col = o.at_col
      AND CASE t.reason WHEN '' THEN is_basis(o.basis, 'value') WHEN 'result' THEN is_basis(o.basis, 'result') ELSE NOT is_basis(o.basis, 'value') END
     UNION
-    SELECT o.*, t.sym_id, t.is_possible, t.via = 1 FROM open o
+    SELECT o.*, t.sym_id, t.is_possible, t.via <> via('none') FROM open o
     JOIN standing b ON b.doc_id = o.doc_id AND b.line = o.at_line AND b.col = o.at_col JOIN flow_type t ON t.encl_id = b.sym_id
     WHERE is_basis(o.basis, 'value')
 )
