@@ -17,14 +17,22 @@ _MODULES = "modules are values only where a name is looked up in them"
 _NOT_RUN = "the runtime calls it, or nothing happened that it is for"
 _OPERATION = "an operation on what has no declared type, and may be of several, is only possible"
 _ORDER = "all that a variable in a loop, or a part of a list, is set to counts"
+_ALONE = "what is in a heap is compared with what else is there: here it is alone"
 _ANYWHERE = "all that a variable is set to counts, wherever it is called"
 _OVERRIDDEN = (
     "the server names the member of the declared class, which is told as such; that classes below have their own is told by dispatch"
 )
 _POSSIBLE = "what `__getattr__` gives is told within it all the same"
+_BY_TYPE = "the text of a branch that only type checkers read calls it"
+_EQUAL = "which of the elements of a set are compared depends on their numbers"
+_KEYS = "of what is a key of a mapping too much is not known: it is not told"
+_NUMBERS = "an operation that is not recorded"
+_OF_META = "an operation on a class is told where it goes on, as items and elements do"
+_OTHERWISE = "what is taken where nothing is found may be taken, too"
 _SET_NAME = "told of the class, in the statement of which it runs, too"
 _THROWN = "what is set of an object that is thrown is not followed"
 
+_OWN_NAME = "a function that has a name within itself is told by that; what runs is told by the name that holds it"
 _COMPUTED = "a method under a name that is computed has no symbol of its own: what calls it is not told"
 _ENUMERATION = "functions are no members of an enumeration for the server, so nothing is taken of them"
 _BOTH = "a property and the function that it is set to have names of their own, and both are told"
@@ -76,7 +84,6 @@ PROGRAMS: dict[str, Differs] = {
     "programs_html_parser": Differs(_BY_LIBRARY, missing={("", "P.handle_starttag")}),
     "programs_unittest_case": Differs(_BY_LIBRARY, missing={("", "T.setUp"), ("", "T.test_it")}),
     "programs_logging_handler": Differs(_BY_LIBRARY, missing={("", "H.emit")}),
-    "idioms_a_comparison_that_gives_a_condition": Differs(_OPERATION, missing={("", "Condition.__and__")}),
     "idioms_operators_on_what_may_be_of_two_types": Differs(_OPERATION, missing={("shown", "A.__str__"), ("shown", "B.__str__")}),
     "programs_comparison_and_hash": Differs(_OPERATION, missing={("", "K.__hash__")}),
     "programs_lazy_object_new": Differs(_NO_ATTRIBUTE, wrong={("Lazy.__getattr__", "Lazy.__getattr__")}),
@@ -85,7 +92,6 @@ PROGRAMS: dict[str, Differs] = {
     "programs_getattr_where_attributes_are_set_by_computed_names": Differs(
         _POSSIBLE, wrong={("Machine.__getattr__.later", "Machine.missing")}
     ),
-    "varied_builtins_sum_objects": Differs(_OPERATION, missing={("run", "Money.__add__")}),
     "varied_builtins_next_default": Differs(_ORDER, wrong={("run", "fallback")}),
     "varied_classes_enum_of_functions": Differs(_ENUMERATION, missing={("run", "down"), ("run", "up")}),
     "varied_classes_type_in_function": Differs(_OVERRIDDEN, missing={("Model.save", "strict")}, wrong={("Model.save", "Model.validate")}),
@@ -105,11 +111,41 @@ PROGRAMS: dict[str, Differs] = {
     "varied_generators_send": Differs(_LATER, missing={("", "worker")}),
     "varied_generators_pipeline": Differs(_LATER, missing={("keep", "read")}, wrong={("main", "read")}),
     "varied_lists_slice": Differs(_ORDER, wrong={("main", "f")}),
-    "varied_lists_sorted_objects": Differs(_OPERATION, missing={("main", "A.__lt__")}),
     "varied_mro_diamond": Differs(_OVERRIDDEN, missing={("B.go", "C.go")}, wrong={("B.go", "A.go")}),
     "varied_mro_attribute_override": Differs(_OVERRIDDEN, missing={("A.go", "two")}, wrong={("A.go", "one")}),
     "varied_mro_abstract_template": Differs(_OVERRIDDEN, missing={("T.run", "U.step")}, wrong={("T.run", "T.step")}),
     "varied_metaclass_type_call": Differs(_BY_NAME, wrong={("main", "Form.__init__")}),
+}
+
+UNSEEN: dict[str, Differs] = {
+    "library_deque_and_heap": Differs(_ALONE, wrong={("", "A.__lt__"), ("run", "A.__lt__")}),
+    "unseen_kwargs_get": Differs(_OTHERWISE, wrong={("start", "noop")}),
+    "unseen_assignments_nonlocal": Differs(_ANYWHERE, wrong={("outer", "f")}),
+    "unseen_builtins_hash_dict_key": Differs(_KEYS, missing={("main", "K.__hash__")}),
+    "unseen_builtins_hash_in_set": Differs(_EQUAL, missing={("main", "K.__eq__")}),
+    "unseen_builtins_hash_set_literal": Differs(_KEYS, missing={("main", "K.__hash__")}),
+    "unseen_builtins_int_float_index": Differs(_NUMBERS, missing={("main", "N.__index__")}),
+    "unseen_builtins_abs_round_divmod": Differs(_NUMBERS, missing={("main", "N.__divmod__")}),
+    "unseen_classes_descriptor_closure": Differs(_BY_NAME, wrong={("main", "A.go")}),
+    "unseen_classes_init_calls_hook": Differs(
+        _OVERRIDDEN, missing={("Base.__init__", "Child.setup")}, wrong={("Base.__init__", "Base.setup")}
+    ),
+    "unseen_classes_for_type_checkers_alone": Differs(
+        _BY_TYPE, wrong={("Env.process", "Process.__init__"), ("Env.timeout", "Timeout.__init__")}
+    ),
+    "unseen_decorators_plain": Differs(_BY_NAME, wrong={("main", "job")}),
+    "unseen_decorators_method_flag": Differs(_AT_RUN_TIME, missing={("W.run", "W.one")}),
+    "unseen_decorators_inject_argument": Differs(_BY_NAME, wrong={("", "cmd")}),
+    "unseen_dynamic_eval": Differs(_AT_RUN_TIME, missing={("main", "f")}),
+    "unseen_dynamic_exec": Differs(_AT_RUN_TIME, missing={("main", "f")}),
+    "unseen_dynamic_getattr_default": Differs(_OTHERWISE, wrong={("main", "noop")}),
+    "unseen_dynamic_subclasses": Differs(_OVERRIDDEN, missing={("main", "P1.run")}, wrong={("main", "Plugin.run")}),
+    "unseen_dynamic_importlib": Differs(_MODULES, missing={("main", "f")}),
+    "unseen_exceptions_custom_str": Differs(_OVERRIDDEN, missing={("main", "E.__str__")}),
+    "unseen_generators_next_call": Differs(_LATER, missing={("", "gen")}),
+    "unseen_async_gather_results": Differs(_LATER, missing={("", "fetch")}, wrong={("main", "fetch")}),
+    "unseen_async_callback": Differs(_LATER, missing={("", "done"), ("", "work")}, wrong={("main", "done"), ("main", "work")}),
+    "unseen_metaclass_getitem": Differs(_OF_META, missing={("main", "Meta.__len__")}),
 }
 
 SCRIPTS: dict[str, Differs] = {
@@ -135,4 +171,11 @@ SCRIPTS: dict[str, Differs] = {
     "varied_array_at_and_last": Differs(_ORDER, wrong={("run", "a")}),
     "varied_proxy_apply_trap": Differs(_BY_NAME, wrong={("run", "target")}),
     "varied_symbol_method": Differs(_COMPUTED, missing={("run", "A")}),
+    "unseen_destructuring_swap": Differs(_ANYWHERE, wrong={("", "x")}),
+    "unseen_function_borrowed": Differs(_AT_RUN_TIME, missing={("", "f")}),
+    "unseen_function_named_expression": Differs(_OWN_NAME, wrong={("", "fac.self"), ("fac", "fac.self")}),
+    "unseen_proxy_wrap_methods": Differs(_BY_NAME, wrong={("", "S.run")}),
+    "unseen_iterator_manual": Differs(_BY_LANGUAGE, missing={("main", "R.[Symbol.iterator].next")}),
+    "unseen_timers_set": Differs(_NOT_RUN, wrong={("main", "tick")}),
+    "unseen_symbol_method": Differs(_COMPUTED, missing={("main", "A")}),
 }

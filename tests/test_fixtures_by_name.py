@@ -78,6 +78,55 @@ class TestIt(Base):
 """,
 }
 
+FILES["tests/below/test_values.py"] = """
+import pytest
+from store import Store
+
+
+class Given:
+    def m7(self): ...
+
+
+def one(): ...
+
+
+@pytest.mark.parametrize("near", [one])
+def test_by_value(near):
+    near()
+
+
+@pytest.mark.parametrize(("layered", "other"), [(one, 1)])
+def test_by_values(layered, other, near):
+    layered()
+    near
+
+
+@pytest.mark.parametrize("layered", [1], indirect=True)
+def test_by_fixture(layered):
+    layered.m8()
+
+
+@pytest.mark.parametrize(argnames="layered, near", argvalues=[(1, one)], indirect=["layered"])
+def test_by_both(layered, near):
+    layered.m8()
+    near()
+
+
+@pytest.mark.parametrize("layered", [Given()])
+class TestAll:
+    def test_of_class(self, layered):
+        layered.m7()
+
+
+@pytest.fixture(params=[Given()])
+def chosen(request):
+    return request.param
+
+
+def test_by_params(chosen):
+    chosen.m7()
+"""
+
 
 @pytest.fixture(scope="module")
 def calls(tmp_path_factory: pytest.TempPathFactory) -> set[tuple[str, str]]:
@@ -86,7 +135,7 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> set[tuple[str, str]]:
     sql = """
         SELECT a.name, regexp_extract(s.path, '[^/]+$') || ':' || s.name FROM calls c
         JOIN symbols a ON a.symbol = c.caller JOIN symbols s ON s.symbol = c.callee
-        WHERE c.path = 'tests/below/test_it.py' AND NOT s.is_external
+        WHERE starts_with(c.path, 'tests/below/test_') AND NOT s.is_external
     """
     return set(rows(done.generation, sql))
 
@@ -107,9 +156,26 @@ def test_a_parameter_runs_the_fixture_that_pytest_finds(calls: set[tuple[str, st
 
 def test_what_a_fixture_gives_is_what_the_test_works_with(calls: set[tuple[str, str]]) -> None:
     """Not of the fixture that a nearer one hides, nor of a folder beside, nor of the library's own."""
-    assert {called for _, called in calls if called.startswith("store.py:")} == {f"store.py:m{number}" for number in range(5)}
+    used = {called for caller, called in calls if called.startswith("store.py:") and caller == "test_all"}
+    assert used == {f"store.py:m{number}" for number in range(5)}
 
 
 def test_a_fixture_that_has_the_name_of_what_it_asks_for_gets_that_of_further_out(calls: set[tuple[str, str]]) -> None:
     assert ("layered", "conftest.py:layered") in calls
     assert ("layered", "test_it.py:layered") not in calls
+
+
+def test_a_parameter_that_values_fill_runs_no_fixture_of_its_name(calls: set[tuple[str, str]]) -> None:
+    """Unless they are given to that fixture."""
+    found = {caller: {called for by, called in calls if by == caller} for caller in ("test_by_value", "test_by_values", "test_by_fixture")}
+    assert found == {
+        "test_by_value": {"test_values.py:one"},
+        "test_by_values": {"test_values.py:one", "conftest.py:near"},
+        "test_by_fixture": {"conftest.py:layered", "store.py:m8"},
+    }
+    assert {called for caller, called in calls if caller == "test_by_both"} == {"conftest.py:layered", "store.py:m8"}
+
+
+def test_values_of_a_class_of_tests_and_of_a_fixture_are_what_tests_work_with(calls: set[tuple[str, str]]) -> None:
+    assert {called for caller, called in calls if caller == "test_of_class"} == {"test_values.py:m7"}
+    assert {called for caller, called in calls if caller == "test_by_params"} == {"test_values.py:chosen", "test_values.py:m7"}

@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from damage_support import other_content
-from flow_differs import PROGRAMS
+from flow_differs import PROGRAMS, UNSEEN
 from support import CORPORA, crawl_with_ty, write_tree
 from traced import Differs, Edges, cases_in, python_edges
 
@@ -26,6 +26,7 @@ _BY_NAME = "the text calls the function by its name, which is told as such; what
 _COPIED = "the text names the member that is copied, which is told; in what wraps all members nobody knows which of them it is"
 EXPECTED: dict[str, Differs] = {
     **PROGRAMS,
+    **UNSEEN,
     **{
         f"decorators_{case}": Differs(_BY_NAME, wrong={("", "a")})
         for case in (
@@ -144,6 +145,36 @@ def test_a_site_that_was_followed_to_is_still_a_gap(flow_index: Index) -> None:
     places = [(item.path, item.line, item.col) for item in references if item.evidence in ("flow", "possible")]
     assert len(places) == len(set(places))
     assert ("classes_receiver_by_argument.py", 5) in {place[:2] for place in places}
+
+
+def test_what_classes_below_a_test_set_each_runs_in_it(tmp_path: Path) -> None:
+    """Sure of all, where the class leaves the attribute empty. Elsewhere, and in what is no test, classes below are not asked."""
+    mixin = """\
+from caches import A, B
+class Mixin:
+    Cache = None
+    Other = A
+    def test_it(self):
+        cache = self.Cache()
+        cache.go()
+        cache[1]
+        self.Other()
+class TestA(Mixin):
+    Cache = A
+class TestB(Mixin):
+    Cache = Other = B
+"""
+    classes = "".join(f"class {name}:\n    def go(self): pass\n    def __getitem__(self, key): pass\n" for name in "AB")
+    root = write_tree(tmp_path / "tree", {"caches.py": classes, "test_caches.py": mixin, "plain.py": mixin.replace("test_it", "run")})
+    crawl_with_ty(root, jobs=1)
+    with open_index(root) as index:
+        found = index.rows("SELECT path, line, regexp_extract(callee, '/([^/]+)$', 1) FROM calls WHERE evidence = 'flow' ORDER BY ALL")
+        possible = index.rows("SELECT path, line, callee FROM possible_calls WHERE evidence = 'possible_flow' ORDER BY ALL")
+    assert [row for row in found if row[0] == "test_caches.py"] == [
+        ("test_caches.py", line, f"{name}#{member}") for line, member in ((5, ""), (6, "go()."), (7, "__getitem__().")) for name in "AB"
+    ] + [("test_caches.py", 8, "A#")]
+    assert [row for row in found if row[0] == "plain.py"] == [("plain.py", 8, "A#")]
+    assert possible == []
 
 
 HANDLERS = """\

@@ -28,7 +28,13 @@ EXPECTED: dict[str, Differs] = {
 
 CASES: dict[str, Case] = {
     case.name: case
-    for name, language in (("javascript", "javascript"), ("scripts", "javascript"), ("varied", "javascript"), ("typescript", "typescript"))
+    for name, language in (
+        ("javascript", "javascript"),
+        ("scripts", "javascript"),
+        ("varied", "javascript"),
+        ("unseen", "javascript"),
+        ("typescript", "typescript"),
+    )
     for case in cases_of(CORPORA / "flow" / f"{name}.cases", language)
 }
 

@@ -5,7 +5,7 @@ Each module has the words that change together; who uses them takes them from he
 
 from __future__ import annotations
 
-from indexer.model.flows import Flow, Handed
+from indexer.model.flows import BEFORE, Flow, Handed
 from indexer.model.gaps import BORDERS, BY_WORDS, CUT, FOREIGN, QUESTIONS_CUT, TREE_KNOWN, CoverageStatus, LossReason, Skipped, SkipReason
 from indexer.model.operations import IN_PLACE, REFLECTED, SIGNS, Basis, Operation, Unwritten
 from indexer.model.symbols import (
@@ -25,6 +25,7 @@ from indexer.model.symbols import (
 from indexer.model.trust import Trust
 
 __all__ = [
+    "BEFORE",
     "BORDERS",
     "BY_WORDS",
     "CALLABLE_KINDS",

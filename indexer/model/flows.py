@@ -49,6 +49,10 @@ class Flow(IntEnum):
     KEY = 32  # where the name `key` stands of a property of the RECORD, or of an argument of the CALL, that takes it
 
 
+BEFORE = "x"
+"""Behind the sign of a row COMBINE that stands before its only operand."""
+
+
 class Handed:
     """Numbers of `part`: what a call, a definition or a collection takes a value as."""
 

@@ -52,6 +52,8 @@ CONTENT_VERSION: what the same source means; a change makes indexes want a rebui
                     files in UTF-16 are read
                     what a second server says; Python: mappings made of pairs, `dataclasses.replace`; JavaScript: classes that look alike
                     PHP: definitions, scopes, roles, imports and types above by its grammar, names by namespaces, packages of Composer
+   22  2026-11-30  Python: parameters that `parametrize` fills, operations on what comparisons give, keys that are
+                    counted from the end or computed, signs before values, branches for type checkers alone
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 from indexer.model import SymbolFlag
 from indexer.store.flow.calls import named
 from indexer.store.flow.calls.call import give_back
-from indexer.store.flow.found import described
+from indexer.store.flow.found import described, protocols
 from indexer.store.flow.values.known import OWN
 from indexer.store.flow.values.solver import Solver
 from indexer.store.flow.values.value import Sort
@@ -45,3 +45,4 @@ def follow(solver: Solver) -> None:
             break
         solver.graph.run()
     described.tell(solver)
+    protocols.tell(solver)

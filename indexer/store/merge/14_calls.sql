@@ -30,7 +30,8 @@ GROUP BY ALL;
 -- Needs: new_call. Else: callee INTEGER, caller INTEGER, doc_id INTEGER, line INTEGER, col INTEGER, end_col INTEGER, evidence UTINYINT,
 -- via UTINYINT
 CREATE TABLE possible_call AS
-SELECT callee, encl_id AS caller, doc_id, line, col, end_col, evidence('possible_flow')::UTINYINT AS evidence, via FROM new_call WHERE is_possible
+SELECT callee, encl_id AS caller, doc_id, line, col, end_col, evidence('possible_flow')::UTINYINT AS evidence, via FROM new_call p WHERE is_possible
+  AND NOT EXISTS (FROM new_call s WHERE NOT s.is_possible AND s.callee = p.callee AND s.encl_id = p.encl_id AND s.doc_id = p.doc_id AND s.line = p.line)
 ORDER BY callee, doc_id, line, col, caller;
 
 -- `via`: of evidence `flow`, how the callee came there.

@@ -104,26 +104,31 @@ FROM (
 GROUP BY class_id, operation, part, evidence;
 
 -- Of values whose type no server told, and which were followed to here. What stands on the right of an operator is asked only where the left
--- side has no answer, so nothing is said of that; what reads an attribute, and what is called, values are followed through. Something else may
--- reach the place all the same, so each stays among those of no type, and members of several types are only possible.
+-- side has no answer, so nothing is said of that, unless the text itself says that the left one is a number, a text or a list; what reads an
+-- attribute, and what is called, values are followed through. Something else may reach the place all the same, so each stays among those of
+-- no type, and members of several types are only possible.
 -- Needs: flow_type, operated, runs.
 INSERT INTO flow_call BY NAME
 WITH open AS (
     SELECT n.doc_id, n.line, n.col, n.end_col, n.operation, o.encl_id, n.at_line, n.at_col, n.basis
     FROM nameless n JOIN operated o USING (doc_id, line, col, operation)
-    WHERE o.type_id IS NULL AND is_basis(n.basis, 'value', 'result', 'unknown') AND n.operation NOT BETWEEN operation('add_to') AND operation('bit_or_with')
-      AND n.operation NOT BETWEEN operation('get_attribute') AND operation('name_described') AND n.operation <> operation('call')
+    WHERE o.type_id IS NULL AND is_basis(n.basis, 'value', 'result', 'unknown')
+      AND (n.operation NOT BETWEEN operation('add_to') AND operation('bit_or_with') OR NOT EXISTS (
+              FROM nameless l WHERE l.doc_id = n.doc_id AND l.line = n.line AND l.col = n.col
+               AND l.operation + operation('add_to') IN (n.operation + operation('add'), n.operation + operation('add_in_place'))))
+      AND n.operation NOT BETWEEN operation('get_described') AND operation('name_described')
+      AND n.operation NOT IN (operation('get_attribute'), operation('call'))
 ), typed AS (
-    SELECT o.*, t.sym_id AS type_id, t.is_possible FROM open o JOIN flow_type t
+    SELECT o.*, t.sym_id AS type_id, t.is_possible, t.via <> via('none') AS is_each FROM open o JOIN flow_type t
       ON t.encl_id IS NULL AND t.doc_id = o.doc_id AND t.line = o.at_line AND t.col = o.at_col
      AND CASE t.reason WHEN '' THEN is_basis(o.basis, 'value') WHEN 'result' THEN is_basis(o.basis, 'result') ELSE NOT is_basis(o.basis, 'value') END
     UNION
-    SELECT o.*, t.sym_id, t.is_possible FROM open o
+    SELECT o.*, t.sym_id, t.is_possible, t.via <> via('none') FROM open o
     JOIN standing b ON b.doc_id = o.doc_id AND b.line = o.at_line AND b.col = o.at_col JOIN flow_type t ON t.encl_id = b.sym_id
     WHERE is_basis(o.basis, 'value')
 )
 SELECT DISTINCT t.doc_id, t.line, t.col, t.end_col, t.encl_id, r.sym_id AS callee, via('inferred_type')::UTINYINT AS via,
-       t.is_possible OR min(r.sym_id) OVER one <> max(r.sym_id) OVER one AS is_possible
+       t.is_possible OR NOT t.is_each AND min(r.sym_id) OVER one <> max(r.sym_id) OVER one AS is_possible
 FROM typed t JOIN runs r ON r.class_id = t.type_id AND r.operation = t.operation
 WHERE r.name <> '__class_getitem__'
 WINDOW one AS (PARTITION BY t.doc_id, t.line, t.col, t.operation, r.part);

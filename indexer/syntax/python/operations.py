@@ -46,11 +46,13 @@ OF_THE_LANGUAGE = frozenset(
         (
             *("string", "concatenated_string", "integer", "float", "true", "false", "none", "ellipsis", "list", "dictionary", "set"),
             *("tuple", "list_comprehension", "dictionary_comprehension", "set_comprehension", "generator_expression", "lambda"),
-            *("not_operator", "comparison_operator", "expression_list"),
+            *("not_operator", "expression_list"),
         ),
     )
 )
 """Expressions whose values are of the language's own types."""
+
+K_COMPARISON = kind_id("comparison_operator")
 
 PATTERNS_OF_SEVERAL = frozenset(map(kind_id, ("pattern_list", "tuple_pattern", "list_pattern")))
 
@@ -372,6 +374,14 @@ class Operations(Confined):
                     self.operate(Operation.FORMAT, argument, scope)
 
 
+def sign_of(comparison: Any) -> Any:
+    """The sign of a comparison of two values whose result may be whatever their class says; None of `in`, `is` and chains, which give a
+    truth value.
+    """
+    signs = [child for child in comparison.children if not child.is_named]
+    return signs[0] if len(signs) == 1 and signs[0].type in COMPARISONS else None
+
+
 def _is_async(node: Any) -> bool:
     return bool(node.child_count) and node.children[0].type == "async"
 
@@ -395,7 +405,11 @@ def _gives_numbers(node: Any) -> bool:
     if body is None:
         return False
     function = body.child_by_field_name("function") if body.kind_id == K_CALL else None
-    return body.kind_id in OF_THE_LANGUAGE or (function is not None and function.text in (b"len", b"int", b"float", b"bool"))
+    return (
+        body.kind_id in OF_THE_LANGUAGE
+        or body.kind_id == K_COMPARISON
+        or (function is not None and function.text in (b"len", b"int", b"float", b"bool"))
+    )
 
 
 OPERATION_HANDLERS = {
@@ -408,7 +422,7 @@ OPERATION_HANDLERS = {
     K_CONDITIONAL: Operations.conditional,
     K_BOOLEAN: Operations.boolean,
     K_SUBSCRIPT: Operations.subscript,
-    kind_id("comparison_operator"): Operations.comparison,
+    K_COMPARISON: Operations.comparison,
     K_BINARY: Operations.binary,
     K_UNARY: Operations.unary,
     kind_id("with_item"): Operations.with_item,

@@ -20,9 +20,11 @@ from indexer.syntax.python.nodes import (
     name_of,
 )
 from indexer.syntax.python.operations import (
+    ARITHMETIC,
     K_AWAIT,
     K_BINARY,
     K_BOOLEAN,
+    K_COMPARISON,
     K_CONDITIONAL,
     K_NAMED,
     K_NONE,
@@ -30,6 +32,7 @@ from indexer.syntax.python.operations import (
     K_UNARY,
     OF_THE_LANGUAGE,
     Operations,
+    sign_of,
 )
 from indexer.syntax.python.roles import DELETE, FIXTURE, WRITE
 from indexer.syntax.python.scopes import BY_ASSIGN, BY_PARAM, CLASS_SCOPE, COMPREHENSION_SCOPE, FUNCTION_SCOPE, Binding, Scope, self_owner
@@ -53,6 +56,8 @@ TRANSPARENT = frozenset(
 """Decorators below which a function gives what its text says."""
 
 _SPLATS = (K_LIST_SPLAT_PATTERN, K_DICTIONARY_SPLAT_PATTERN)
+_OF_SIGNS = frozenset((*ARITHMETIC.values(), Operation.INVERT))
+"""Operations that are put to what comparisons give: `(field == 1) & (other > 2)`."""
 _UNTOLD = (K_IDENTIFIER,)
 _HEADS = frozenset({"Optional", "Union", "Annotated", "Final", "ClassVar", "Required", "NotRequired", "ReadOnly"})
 """Of these it is the arguments that a value is an instance of."""
@@ -73,7 +78,8 @@ class Values(Operations):
             places.append((site.start_byte if site is not None else node.start_byte, at, operation, node, scope, site))
         places.sort(key=lambda item: item[:2])
         for _, _, operation, node, scope, site in places:
-            for basis, named, own in self._values(node, scope):
+            may_be_any = operation in _OF_SIGNS
+            for basis, named, own in self._values(node, scope, is_compared=may_be_any):
                 if own < 0 and operation == Operation.RAISE:
                     basis = Basis.VALUE
                 elif operation == Operation.RAISE or basis == Basis.ELSEWHERE:
@@ -121,8 +127,12 @@ class Values(Operations):
         """The dotted path that ends with a name; the name itself where there is none, or where it is the first part of one."""
         return self.dotted.get(named.start_byte, named) if named.kind_id == K_IDENTIFIER else named
 
-    def _values(self, node: Any, scope: Scope) -> Iterator[tuple[Basis, Any, int]]:
-        """The values that an expression may give: what is known of each, the node that names it, its class if it is one of this file."""
+    def _values(self, node: Any, scope: Scope, *, is_compared: bool = False) -> Iterator[tuple[Basis, Any, int]]:
+        """The values that an expression may give: what is known of each, the node that names it, its class if it is one of this file.
+
+        Args:
+            is_compared: whether a comparison may give whatever its class says, as conditions of queries do; else a truth value.
+        """
         stack = [node]
         while stack:
             node = stack.pop()
@@ -154,6 +164,8 @@ class Values(Operations):
                 yield self._of_call(node, scope)
             elif kind == K_BINARY:
                 yield self._of_binary(node)
+            elif kind == K_COMPARISON:
+                yield self._of_comparison(node) if is_compared else (Basis.ELSEWHERE, node, -1)
             else:
                 yield Basis.UNKNOWN, node, -1
 
@@ -183,7 +195,8 @@ class Values(Operations):
                 binding.kinds == {BY_ASSIGN}
                 and binding.scope.kind == FUNCTION_SCOPE
                 and all(
-                    (made := self.assigned.get(self.starts[token])) is not None and made[0].kind_id in OF_THE_LANGUAGE
+                    (made := self.assigned.get(self.starts[token])) is not None
+                    and (made[0].kind_id in OF_THE_LANGUAGE or made[0].kind_id == K_COMPARISON)
                     for token in binding.tokens
                 )
             )
@@ -222,6 +235,14 @@ class Values(Operations):
         if sign is None or left is None or left.kind_id in OF_THE_LANGUAGE:
             return Basis.ELSEWHERE, node, -1
         return Basis.RESULT, sign, -1  # servers say at the sign which function runs
+
+    @staticmethod
+    def _of_comparison(node: Any) -> tuple[Basis, Any, int]:
+        """What a comparison of two names gives may be any object; servers say nothing of it."""
+        sign = sign_of(node)
+        values = node.named_children
+        is_told = sign is None or any(value.kind_id in OF_THE_LANGUAGE for value in values[:1])
+        return (Basis.ELSEWHERE if is_told else Basis.UNKNOWN), (node if is_told else sign), -1
 
     def _is_builtin(self, start: int) -> bool:
         token = self.node_token.get(start, -1)

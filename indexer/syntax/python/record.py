@@ -59,6 +59,7 @@ class Recorder:
         self.operated: list[tuple[int, Any, Scope, Any]] = []  # operation, what it is about, scope, where it stands if that is elsewhere
         self.built_in: list[tuple[int, int]] = []  # start byte of a function's name; of `operated`, what it does if it is the built-in one
         self.dotted: dict[int, Any] = {}  # start byte of a name behind a dot -> the path; a node's own parent is looked for from the root
+        self.filled: dict[int, frozenset[str]] = {}  # by class: names of parameters of its tests that `parametrize` above it fills
         self.functions: dict[int, tuple[Any, Scope, list[str]]] = {}  # the last definition of each: node, scope, decorators
         self.returned: dict[int, list[tuple[Any, Scope]]] = {}  # by function: what it returns, None for nothing
         self.generators: set[int] = set()

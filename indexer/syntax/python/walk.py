@@ -41,6 +41,7 @@ from indexer.syntax.python.nodes import (
     name_of,
 )
 from indexer.syntax.python.operations import OPERATION_HANDLERS
+from indexer.syntax.python.parametrized import filled_by_values
 from indexer.syntax.python.receivers import Values
 from indexer.syntax.python.roles import (
     ANNOTATION,
@@ -245,7 +246,8 @@ class Walk(Values):
         parameters = node.child_by_field_name("parameters")
         fixtures = self.is_test and (name.startswith("test") or SymbolFlag.FIXTURE in flags)
         if parameters is not None:
-            self.parameters(parameters, inner, outer, ordinal, fixtures)
+            by_values = filled_by_values(decorators) | self.filled.get(scope.symbol, frozenset()) if fixtures else frozenset[str]()
+            self.parameters(parameters, inner, outer, ordinal, fixtures, by_values)
             if in_class and SymbolFlag.STATIC not in flags:
                 first = parameters.named_children[0] if parameters.named_child_count else None
                 if first is not None and first.kind_id in (K_IDENTIFIER, K_TYPED_PARAMETER):
@@ -269,6 +271,8 @@ class Walk(Values):
         )
         outer = self.type_scope(node, scope, ordinal)
         inner = self.scope(CLASS_SCOPE, outer, ordinal)
+        if self.is_test and (by_values := filled_by_values(decorators)):
+            self.filled[ordinal] = by_values
         self.declarations(body, inner)
         self.push(body, inner)
         if bases is None:
@@ -334,7 +338,10 @@ class Walk(Values):
         for child in node.named_children:
             self.read(child, scope, MENTION)
 
-    def parameters(self, node: Any, inner: Scope, outer: Scope, function: int, fixtures: bool) -> None:
+    def parameters(
+        self, node: Any, inner: Scope, outer: Scope, function: int, fixtures: bool, by_values: frozenset[str] = frozenset()
+    ) -> None:
+        """`by_values`: names of those that no fixture fills."""
         for child in node.named_children:
             kind = child.kind_id
             target, annotation, default = child, None, None
@@ -350,7 +357,7 @@ class Walk(Values):
                 self.given_as[target.start_byte] = target.kind_id if annotation is None else 0
                 for inside in target.named_children if target.kind_id in SPLATS else ():
                     self.given_as[inside.start_byte] = target.kind_id
-                self.parameter(target, child, inner, function, fixtures and default is None)
+                self.parameter(target, child, inner, function, fixtures and default is None and name_of(target.text) not in by_values)
             if default is not None:
                 self.push(default, outer)
             if annotation is not None:

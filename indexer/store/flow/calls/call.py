@@ -159,7 +159,7 @@ def _construct(solver: Solver, site: Site, value: int, owner: int, *, is_by_meta
         graph.watch(given, lambda each: _made_by(solver, owner, meta, each, site.result))
         return
     made = solver.values.number(Sort.OBJECT, owner)
-    graph.put(site.result, made)
+    graph.put(site.result, solver.values.number(Sort.OBJECT, owner, 1 + site.number) if owner in solver.getters else made)
     if owner in solver.defined:
         solver.edge(site, owner)
     elif owner >= program.symbols:  # one that a call made is told by what is above it
@@ -328,21 +328,20 @@ def _give_back(solver: Solver, site: Site, signature: Signature, receiver: int |
     """A parameter that a function returns, followed for this call alone; on to the callers of who returns the result of this call."""
     if place >= len(signature.parameters):
         return
-    name, part, _ = signature.parameters[place]
+    name, part, node = signature.parameters[place]
     before = 0 if receiver is None or signature.this >= 0 else 1
     at: int | str = name if name in site.named else place - before if part == Handed.BY_PLACE else name
     passed_on, target = site.passed_on, site.result
     if passed_on is not None and at in passed_on.own:
         give_back(solver, passed_on.function, passed_on.own[at])
         target = site.local
-    if isinstance(at, str):
-        if at in site.named:
-            solver.graph.copy(site.named[at], target)
-    elif at < 0:
+    if isinstance(at, int) and at < 0:
         if receiver is not None:
             solver.graph.put(target, _one_of(solver, receiver))
-    elif at < len(site.given):
-        solver.graph.copy(site.given[at], target)
+        return
+    given = site.named.get(at) if isinstance(at, str) else site.given[at] if at < len(site.given) else None
+    for source in solver.defaults.get(node, ()) if given is None else (given,):
+        solver.graph.copy(source, target)
 
 
 def _one_of(solver: Solver, receiver: int) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from indexer.store.flow.calls import parsers
-from indexer.store.flow.calls.operations import collected, iterate, merge
+from indexer.store.flow.calls.operations import collected, invoke, item_of, iterate, merge
 from indexer.store.flow.values.sites import Site
 from indexer.store.flow.values.solver import Solver
 
@@ -35,11 +35,8 @@ def _update(solver: Solver, site: Site, container: int) -> None:
 
 
 def _get(solver: Solver, site: Site, container: int) -> None:
-    if site.told:
-        solver.graph.copy(solver.slot(container, site.told), site.result)
-        solver.graph.copy(solver.slot(container, ""), site.result)
-    else:
-        solver.graph.copy(solver.all_of(container), site.result)
+    is_from_end = site.told[:2] == "i-" and not solver.is_mapping(container)  # of a list from which others were taken before
+    item_of(solver, container, "" if is_from_end else site.told, site.result)
     for source in site.given[1:2]:
         solver.graph.copy(source, site.result)
 
@@ -67,6 +64,33 @@ def _items(solver: Solver, site: Site, container: int) -> None:
     solver.graph.put(solver.slot(collected(solver, site), ""), pair)
 
 
+def _item_popped(solver: Solver, site: Site, container: int) -> None:
+    """`popitem()`."""
+    pair = solver.container(("pair", site.number))
+    solver.graph.copy(solver.all_of(container), solver.slot(pair, "i1"))
+    solver.graph.copy(solver.keys(container), solver.slot(pair, "i0"))
+    solver.graph.put(site.result, pair)
+
+
+def _sort(solver: Solver, site: Site, container: int) -> None:
+    if "key" in site.named:
+        invoke(solver, site, site.named["key"], [solver.all_of(container)])
+    else:
+        solver.compared.append((site.row, solver.all_of(container), ("__lt__", "__gt__")))
+
+
+def _looked_for(solver: Solver, site: Site, container: int) -> None:
+    """`index(x)`, `count(x)` of a list: elements are compared with x."""
+    if not solver.is_mapping(container):
+        solver.compared.append((site.row, solver.all_of(container), ("__eq__",)))
+
+
+def _add_to_set(solver: Solver, site: Site, container: int) -> None:
+    _add(solver, site, container)
+    for source in site.given[:1]:
+        solver.compared.append((site.row, source, ("__hash__",)))
+
+
 def _keys(solver: Solver, site: Site, container: int) -> None:
     solver.graph.copy(solver.keys(container), solver.slot(collected(solver, site), ""))
 
@@ -80,10 +104,14 @@ def _parser(solver: Solver, site: Site, container: int) -> None:
 
 
 _METHODS: dict[str, Callable[[Solver, Site, int], None]] = {
-    **dict.fromkeys(("append", "add", "appendleft", "insert", "put", "put_nowait", "__setitem__"), _add),
+    **dict.fromkeys(("append", "appendleft", "insert", "put", "put_nowait", "__setitem__"), _add),
     **dict.fromkeys(("extend", "extendleft"), _extend),
     "update": _update,
-    **dict.fromkeys(("get", "pop", "popleft", "get_nowait", "popitem"), _get),
+    "add": _add_to_set,
+    **dict.fromkeys(("get", "pop", "popleft", "get_nowait"), _get),
+    "popitem": _item_popped,
+    "sort": _sort,
+    **dict.fromkeys(("index", "count"), _looked_for),
     "setdefault": _set_default,
     "send": _send,
     "values": _values,

@@ -62,6 +62,8 @@ def _by_key(elements: int) -> _Handler:
         solver.graph.copy(each, solver.slot(collected(solver, site), ""))
         if "key" in site.named:
             invoke(solver, site, site.named["key"], [each])
+        else:
+            solver.compared.append((site.row, each, ("__lt__", "__gt__")))
 
     return handler
 
@@ -83,7 +85,12 @@ def _star_map(solver: Solver, site: Site) -> None:
         solver.graph.copy(made.result, solver.slot(collected(solver, site), ""))
 
 
+def _compare(solver: Solver, site: Site) -> None:
+    solver.compared.append((site.row, elements_of(solver, site, 0), ("__lt__", "__gt__")))
+
+
 def _push(solver: Solver, site: Site) -> None:
+    _compare(solver, site)
     for source in site.given[1:2]:
         set_item(solver, site.given[0], "", source, -1)
 
@@ -91,6 +98,11 @@ def _push(solver: Solver, site: Site) -> None:
 def _element(solver: Solver, site: Site) -> None:
     for source in site.given[:1]:
         iterate(solver, source, site.result, site.row)
+
+
+def _pop(solver: Solver, site: Site) -> None:
+    _compare(solver, site)
+    _element(solver, site)
 
 
 def _push_and_pop(solver: Solver, site: Site) -> None:
@@ -110,7 +122,8 @@ FUNCTIONS: Mapping[str, _Handler] = {
     **dict.fromkeys(("bisect.bisect", "bisect.insort"), _by_key(0)),
     **dict.fromkeys(("itertools.takewhile", "itertools.dropwhile", "itertools.filterfalse"), _kept),
     "_heapq.heappush": _push,
-    "_heapq.heappop": _element,
+    "_heapq.heappop": _pop,
+    "_heapq.heapify": _compare,
     **dict.fromkeys(("_heapq.heappushpop", "_heapq.heapreplace"), _push_and_pop),
     **dict.fromkeys(("random.choice", "random.Random.choice"), _element),
 }

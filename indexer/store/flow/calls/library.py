@@ -22,6 +22,39 @@ def _copied(solver: Solver, site: Site) -> None:
         invoke(solver, site, site.named["key"], [solver.slot(made, "")])
 
 
+def _sorted(solver: Solver, site: Site) -> None:
+    _copied(solver, site)
+    if "key" not in site.named and site.given:
+        solver.compared.append((site.row, solver.slot(solver.container(("call", site.number)), ""), ("__lt__", "__gt__")))
+
+
+def _hashed(solver: Solver, site: Site) -> None:
+    """A set of elements."""
+    _copied(solver, site)
+    if site.given:
+        solver.compared.append((site.row, solver.slot(solver.container(("call", site.number)), ""), ("__hash__",)))
+
+
+def _sum(solver: Solver, site: Site) -> None:
+    """Without a beginning, the first element is added to a number."""
+    if site.given:
+        each = elements_of(solver, site, 0)
+        solver.compared.append((site.row, each, ("__add__",)))
+        if len(site.given) == 1 and "start" not in site.named:
+            solver.compared.append((site.row, each, ("__radd__",)))
+
+
+def _one_more(name: str) -> _Handler:
+    """`copy.copy(x)`, which an object may do itself."""
+
+    def handler(solver: Solver, site: Site) -> None:
+        for source in site.given[:1]:
+            solver.graph.copy(source, site.result)
+            solver.compared.append((site.row, source, (name,)))
+
+    return handler
+
+
 def _map(solver: Solver, site: Site) -> None:
     if len(site.given) > 1:
         made = collected(solver, site)
@@ -69,6 +102,14 @@ def _least(solver: Solver, site: Site) -> None:
         solver.graph.copy(source, site.result)
     if "key" in site.named:
         invoke(solver, site, site.named["key"], [site.result])
+    elif len(site.given) == 1:
+        solver.compared.append((site.row, site.result, ("__lt__", "__gt__")))
+
+
+def _greatest(solver: Solver, site: Site) -> None:
+    before = len(solver.compared)
+    _least(solver, site)
+    solver.compared[before:] = [(row, node, names[::-1]) for row, node, names in solver.compared[before:]]
 
 
 def _reduce(solver: Solver, site: Site) -> None:
@@ -288,7 +329,10 @@ SAME_CLASS = frozenset({"copy.copy", "copy.deepcopy", "builtins.object.__new__"}
 """Functions that give one more of the class of what they are given, or that is what they are given."""
 
 FUNCTIONS: dict[str, _Handler] = {
-    **dict.fromkeys(("builtins.list", "builtins.set", "builtins.frozenset", "builtins.tuple", "builtins.sorted"), _copied),
+    **dict.fromkeys(("builtins.list", "builtins.tuple"), _copied),
+    **dict.fromkeys(("builtins.set", "builtins.frozenset"), _hashed),
+    "builtins.sorted": _sorted,
+    "builtins.sum": _sum,
     **dict.fromkeys(("builtins.reversed", "collections.deque", "itertools.cycle", "itertools.islice"), _copied),
     "builtins.map": _map,
     "builtins.filter": _filter,
@@ -296,11 +340,13 @@ FUNCTIONS: dict[str, _Handler] = {
     "builtins.enumerate": _enumerate,
     **dict.fromkeys(("builtins.dict", "collections.OrderedDict", "types.MappingProxyType"), _dict),
     "collections.defaultdict": _default_dict,
-    **dict.fromkeys(("builtins.min", "builtins.max"), _least),
+    "builtins.min": _least,
+    "builtins.max": _greatest,
     "functools.reduce": _reduce,
     "_functools.reduce": _reduce,
     "functools.partial": _partial,
-    **dict.fromkeys(("copy.copy", "copy.deepcopy"), handed_on(0)),
+    "copy.copy": _one_more("__copy__"),
+    "copy.deepcopy": _one_more("__deepcopy__"),
     "typing.cast": handed_on(1),
     "functools.wraps": _unchanged,
     "functools.update_wrapper": handed_on(0),

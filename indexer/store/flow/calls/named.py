@@ -119,7 +119,7 @@ def fall_back(solver: Solver) -> bool:
     waiting = {
         key: what for key, what in all_waiting.items() if what[2] or key[2] in weak or not weak.isdisjoint(solver.patterns_for(key[2]))
     }
-    anyhow = _set_anyhow(solver)
+    anyhow = set_anyhow(solver)
     nowhere = {(value, name) for (_, value, name), (known, _, _) in waiting.items() if not solver.graph.values(known)}
     is_any = False
     for (row, value, name), (known, target, is_asked) in waiting.items():
@@ -158,7 +158,7 @@ def _weakly_set(solver: Solver, row: int, value: int, name: str, known: int) -> 
     return is_set
 
 
-def _set_anyhow(solver: Solver) -> set[int]:
+def set_anyhow(solver: Solver) -> set[int]:
     """Classes of whose objects something is set by a name that is a value: not in `__setattr__`, where that is what the text sets.
 
     Of such names some may be known, and others not.

@@ -32,6 +32,8 @@ def iterate(solver: Solver, source: int, target: int, row: int) -> None:
         sort, first, _ = values[value]
         if sort == Sort.CONTAINER:
             graph.copy(solver.elements(value), target)
+        elif sort == Sort.CLASS and (member := of_metaclass(solver, first, "__iter__")) >= 0:
+            next_of(solver, _run_of_class(solver, row, value, member, []), target, row)
         elif sort == Sort.CLASS or (sort == Sort.RECORDS and first >= 0):
             graph.put(target, values.number(Sort.OBJECT, first))  # of an enumeration
         elif sort == Sort.OBJECT:
@@ -72,6 +74,22 @@ def run(solver: Solver, row: int, value: int, name: str, given: Sequence[int] = 
     return made.result
 
 
+def of_metaclass(solver: Solver, owner: int, name: str) -> int:
+    """What a class has for an operation because it is an object of a metaclass of the workspace, or -1."""
+    meta = solver.program.metaclass(owner) if solver.program.metaclasses else -1
+    return solver.program.member(meta, name) if meta >= 0 else -1
+
+
+def _run_of_class(solver: Solver, row: int, value: int, member: int, given: Sequence[int]) -> int:
+    """The same of a class, which runs a member of its metaclass."""
+    callee = solver.graph.node()
+    made = solver.site(row, callee, solver.graph.node(), via=Via.INFERRED_TYPE)
+    made.given = list(given)
+    solver.activate(made)
+    solver.bind(solver.symbol(member), value, callee)
+    return made.result
+
+
 def enter(solver: Solver, source: int, target: int, row: int, *, is_async: bool) -> None:
     """What `with` gives."""
     graph, values = solver.graph, solver.values
@@ -88,27 +106,31 @@ def enter(solver: Solver, source: int, target: int, row: int, *, is_async: bool)
     graph.watch(source, solver.once(entered))
 
 
+def item_of(solver: Solver, container: int, key: str, target: int) -> None:
+    """An item of one container."""
+    graph = solver.graph
+    known = solver.place(container, key)
+    if key[:1] == "r":
+        solver.each_slot(container, lambda own, node: graph.copy(node, target) if is_from(own, int(key[1:])) else None)
+    elif key[:1] == "p":
+        solver.each_slot(container, lambda own, node: graph.copy(node, target) if own == "" or own.startswith("s" + key[1:]) else None)
+    elif key == ":":
+        graph.put(target, container)
+    elif known:
+        graph.copy(solver.slot(container, known), target)
+        graph.copy(solver.slot(container, ""), target)
+    else:
+        graph.copy(solver.all_of(container), target)
+
+
 def item(solver: Solver, source: int, key: str, target: int, row: int) -> None:
     """`source[key]`; any item where the key is not known."""
     graph, values = solver.graph, solver.values
 
-    def taken_of(value: int) -> None:
-        if key[:1] == "r":
-            solver.each_slot(value, lambda own, node: graph.copy(node, target) if is_from(own, int(key[1:])) else None)
-        elif key[:1] == "p":
-            solver.each_slot(value, lambda own, node: graph.copy(node, target) if own == "" or own.startswith("s" + key[1:]) else None)
-        elif key == ":":
-            graph.put(target, value)
-        elif key:
-            graph.copy(solver.slot(value, key), target)
-            graph.copy(solver.slot(value, ""), target)
-        else:
-            graph.copy(solver.all_of(value), target)
-
     def taken(value: int) -> None:
         sort, first, _ = values[value]
         if sort == Sort.CONTAINER:
-            taken_of(value)
+            item_of(solver, value, key, target)
         elif sort == Sort.OUTSIDE and key == OWN_NAME and solver.program.outside.get(first, "") == "sys.modules":
             module = solver.program.modules.get(solver.program.doc[target], -1) if target < solver.symbols_at else -1
             if module >= 0:
@@ -118,11 +140,13 @@ def item(solver: Solver, source: int, key: str, target: int, row: int) -> None:
             if held < 0 or solver.program.member(first, "__getitem__") >= 0:
                 graph.copy(run(solver, row, value, "__getitem__"), target)
             else:
-                taken_of(held)
+                item_of(solver, held, key, target)
                 if solver.program.member(first, "__missing__") >= 0:
                     graph.copy(run(solver, row, value, "__missing__"), target)
         elif sort == Sort.RECORDS and (key == ":" or first >= 0):
             graph.put(target, value if key == ":" else values.number(Sort.OBJECT, first))
+        elif sort == Sort.CLASS and row >= 0 and (member := of_metaclass(solver, first, "__getitem__")) >= 0:
+            graph.copy(_run_of_class(solver, row, value, member, []), target)
         elif sort == Sort.CLASS and row >= 0:  # `A[int]` is `A`; of an enumeration it is a member
             is_enumeration = any(solver.program.outside.get(base, "").startswith("enum.") for base in solver.program.order(first))
             graph.put(target, values.number(Sort.OBJECT, first) if is_enumeration else value)
@@ -152,7 +176,7 @@ def set_item(solver: Solver, holder: int, key: str, source: int, row: int) -> No
         if sort == Sort.CONTAINER and key == ":":
             iterate(solver, source, solver.slot(value, ""), -1)
         elif sort == Sort.CONTAINER:
-            graph.copy(source, solver.slot(value, key))
+            graph.copy(source, solver.slot(value, key if key[:2] != "i-" or solver.is_mapping(value) else ""))
         elif sort == Sort.OBJECT:
             held = held_by(solver, first)
             if held < 0 or solver.program.member(first, "__setitem__") >= 0:

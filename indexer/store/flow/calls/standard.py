@@ -105,7 +105,11 @@ def _entered_async(solver: Solver, site: Site) -> None:
 def _method(solver: Solver, site: Site) -> None:
     """`MethodType(f, x)`."""
     if len(site.given) == 2:
-        solver.graph.watch(site.given[1], lambda value: solver.bind(site.given[0], value, site.result))
+
+        def bound(receiver: int) -> None:
+            solver.graph.watch(site.given[0], lambda value: solver.graph.put(site.result, solver.held_first(value, receiver)))
+
+        solver.graph.watch(site.given[1], solver.once(bound))
 
 
 def _replace(solver: Solver, site: Site) -> None:
@@ -230,6 +234,30 @@ def _called_back(word: str, place: int) -> _Handler:
             solver.graph.copy(invoke(solver, site, callee, []), site.result)
 
     return handler
+
+
+def _to_json(solver: Solver, site: Site) -> None:
+    """`json.dumps(x, default=f)`: f is given the objects in x."""
+    if "default" not in site.named or not site.given:
+        return
+    given = solver.graph.node()
+
+    def inside(value: int) -> None:
+        sort = solver.values[value].sort
+        if sort == Sort.OBJECT:
+            solver.graph.put(given, value)
+        elif sort == Sort.CONTAINER:
+            solver.graph.watch(solver.all_of(value), seen)
+
+    seen = solver.once(inside)
+    solver.graph.watch(site.given[0], seen)
+    solver.graph.watch(invoke(solver, site, site.named["default"], [given]), seen)
+
+
+def _when_done(solver: Solver, site: Site) -> None:
+    """`future.add_done_callback(f)`."""
+    for callee in site.given[:1]:
+        invoke(solver, site, callee, [solver.graph.node()])
 
 
 def _keeping(solver: Solver, site: Site) -> None:
@@ -384,7 +412,10 @@ FUNCTIONS: Mapping[str, _Handler] = {
     "builtins.globals": _globals,
     "builtins.vars": _vars,
     "weakref.WeakMethod": _method_reference,
-    **dict.fromkeys(("json.dumps", "json.dump"), _called_back("default", 99)),
+    **dict.fromkeys(("json.dumps", "json.dump"), _to_json),
+    **dict.fromkeys(("asyncio.futures.Future.add_done_callback", "_asyncio.Future.add_done_callback"), _when_done),
+    **dict.fromkeys(("_asyncio.Task.add_done_callback", "asyncio.tasks.Task.add_done_callback"), _when_done),
+    "concurrent.futures._base.Future.add_done_callback": _when_done,
     **dict.fromkeys(("json.loads", "json.load"), _called_back("object_hook", 99)),
     "re.sub": _called_back("repl", 1),
     "re.Pattern.sub": _called_back("repl", 0),
@@ -395,7 +426,7 @@ FUNCTIONS: Mapping[str, _Handler] = {
     **dict.fromkeys(("weakref.WeakSet", "_weakrefset.WeakSet"), _keeping),
     **dict.fromkeys(("_contextvars.ContextVar", "weakref.ref", "_pytest.mark.param"), _held),
     "collections.ChainMap": _chain_map,
-    "importlib.import_module": _imported,
+    **dict.fromkeys(("importlib.import_module", "_pytest.outcomes.importorskip"), _imported),
     "builtins.dict.fromkeys": _from_keys,
     **dict.fromkeys(("dataclasses.replace", "copy.replace"), _replace),
     **dict.fromkeys(("unittest.mock.Mock", "unittest.mock.MagicMock", "unittest.mock.AsyncMock"), _mock),

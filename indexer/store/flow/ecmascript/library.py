@@ -296,16 +296,19 @@ def _reflected(solver: EcmascriptSolver, site: Site) -> None:
 
 
 def _stringify(solver: EcmascriptSolver, site: Site) -> None:
-    """`JSON.stringify(x, f)` calls f, and `toJSON` of x."""
+    """`JSON.stringify(x, f)` calls f, and `toJSON` of x and of what is in it."""
 
     def given(value: int) -> None:
-        if solver.values[value].sort == Sort.OBJECT:
+        if solver.values[value].sort == Sort.CONTAINER:
+            solver.graph.watch(solver.all_of(value), seen)
+        elif solver.values[value].sort == Sort.OBJECT:
             made = solver.site(site.row, solver.graph.node(), solver.graph.node(), via=Via.INFERRED_TYPE, depth=site.depth + 1)
             solver.activate(made)
             solver.load(value, "toJSON", made.callee, -1)
 
+    seen = solver.once(given)
     for source in site.given[:1]:
-        solver.graph.watch(source, solver.once(given))
+        solver.graph.watch(source, seen)
     _revived(solver, site)
 
 

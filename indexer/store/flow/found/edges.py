@@ -54,7 +54,8 @@ class Found(NamedTuple):
         bases: place of what a class extends, with the class as what is around; a class that it may be, or None for one more that nobody
             knows; and for that its name, as far as it has one.
         types: row and symbol of what an operation is put to (`Program.operands`); "" for itself, RESULT for what a call of it gives, SIGN
-            for what another operation gives; a class whose object may be there; and whether that is only possible.
+            for what another operation gives; a class whose object may be there; whether that is only possible; and whether the object is of
+            each of these classes in turn, since classes below a test's say so.
     """
 
     calls: list[tuple[Place, int, Via, bool]]
@@ -62,7 +63,7 @@ class Found(NamedTuple):
     gaps: list[tuple[Place, str]]
     bases: list[tuple[Place, int | None, str]]
     properties: list[tuple[Place, int, str]]
-    types: list[tuple[int, int, str, int, bool]]
+    types: list[tuple[int, int, str, int, bool, bool]]
 
 
 def found_by(solvers: Sequence[Solver]) -> Found:
@@ -103,7 +104,8 @@ def _add(made: Found, solver: Solver) -> None:
                 )
                 is_remade = (row, sym_id) in solver.remade_calls
                 together = sum(((row, other) in solver.remade_calls) == is_remade for other in known)
-                made.calls.append((place, sym_id, via, is_doubtful or together > _MOST_SURE.get(via, MOST_TARGETS)))
+                most_sure = MOST_TARGETS if row in solver.of_below else _MOST_SURE.get(via, MOST_TARGETS)
+                made.calls.append((place, sym_id, via, is_doubtful or together > most_sure))
     for row, meant in sorted(members.items()):
         if len(meant) <= MOST_SURE:
             made.meanings.extend((_place(program, row), sym_id) for sym_id in sorted(meant))
@@ -115,9 +117,12 @@ def _add(made: Found, solver: Solver) -> None:
         made.gaps.append((_place(program, 0), "steps"))
 
 
-def _types(solver: Solver) -> Iterator[tuple[int, int, str, int, bool]]:
+def _types(solver: Solver) -> Iterator[tuple[int, int, str, int, bool, bool]]:
     """Classes whose objects operations are put to."""
     program, graph, values = solver.program, solver.graph, solver.values
+    in_turn: dict[int, list[set[int]]] = {}  # by function: classes that an attribute holds which classes below set
+    for row in solver.of_below:
+        in_turn.setdefault(program.body[row], []).append(solver.classes_at(row))
     for row, symbol, is_result in program.operands:
         nodes = [solver.symbol(symbol)] if row < 0 else _nodes_of(solver, row, is_result=is_result)
         if any(node in graph.full for node in nodes):
@@ -126,7 +131,9 @@ def _types(solver: Solver) -> Iterator[tuple[int, int, str, int, bool]]:
         owners = sorted(owner for owner in known if owner < program.symbols and not program.is_outside(owner))
         if len(owners) <= MOST_TARGETS:
             what = SIGN if row >= 0 and program.kind[row] == Kind.COMBINE else RESULT if is_result else ""
-            yield from ((row, symbol, what, owner, len(owners) > MOST_SURE) for owner in owners)
+            function = program.body[row] if row >= 0 else program.containers[symbol]
+            is_each = len(owners) > 1 and set(owners) in in_turn.get(function, ())
+            yield from ((row, symbol, what, owner, not is_each and len(owners) > MOST_SURE, is_each) for owner in owners)
 
 
 def _nodes_of(solver: Solver, row: int, *, is_result: bool) -> list[int]:

@@ -68,8 +68,8 @@ def table_of(found: Found) -> pa.Table:
     bases = [("base", *place, symbol, 0, False, name) for place, symbol, name in found.bases]
     properties = [("property", *place, symbol, 0, False, names) for place, symbol, names in found.properties]
     types = [
-        ("type", max(row, 0), symbol if row < 0 else None, 1, owner, 0, is_possible, what)
-        for row, symbol, what, owner, is_possible in found.types
+        ("type", max(row, 0), symbol if row < 0 else None, 1, owner, int(is_each), is_possible, what)
+        for row, symbol, what, owner, is_possible, is_each in found.types
     ]
     rows = [*calls, *meanings, *gaps, *bases, *properties, *types]
     return pa.table([pa.array([row[at] for row in rows], field.type) for at, field in enumerate(SCHEMA)], schema=SCHEMA)

@@ -67,6 +67,8 @@ class Builder(Items):
         for row in [row for row in self._defined_at.values() if program.part[row] == 1]:
             self.find_bases(row)
         self.find_kept()
+        if solver.is_described:
+            self.find_getters()
         for row in self._rows:
             handler = self.handlers.get(kinds[row])
             if handler is not None:
@@ -106,7 +108,7 @@ class Builder(Items):
         self._note(row, 0)
         for sym_id in program.means.get(row, ()):
             solver.bound_at(sym_id, row)
-            is_member = program.body[row] >= 0 and program.body[row] == program.class_of(sym_id)
+            is_member = program.body[row] >= 0 and program.body[row] == program.class_of(sym_id) and not program.is_callable(sym_id)
             solver.graph.copy(row, solver.of_class(sym_id) if is_member else solver.symbol(sym_id))
 
     def hold(self, row: int) -> None:
@@ -136,6 +138,8 @@ class Builder(Items):
             if program.class_of(sym_id) >= 0 and not program.is_outside(sym_id):
                 solver.told_descriptor(sym_id, "__get__", row)
         name = program.name[row]
+        if name == "param":
+            self._take_params(row)
         if name:
             told = -1 if means else row
             for child in objects:

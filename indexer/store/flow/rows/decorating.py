@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from indexer.model import Handed, Via
+from indexer.model import Handed, SymbolFlag, Via
 from indexer.store.flow.calls import operations
 from indexer.store.flow.rows.narrowing import Narrowing
 from indexer.store.flow.text.kinds import Kind
@@ -16,6 +16,9 @@ _KEEPING = frozenset(
     }
 )
 """Decorators after which a function is what its text says, as far as calls are concerned."""
+
+
+_FIXTURE = int(SymbolFlag.FIXTURE)
 
 
 class Decorating(Narrowing):
@@ -109,6 +112,18 @@ class Decorating(Narrowing):
             return callees[0]
         return row
 
+    def _take_params(self, row: int) -> None:
+        """`request.param` of a fixture is an element of `@pytest.fixture(params=[…])`."""
+        program = self._program
+        fixture, objects = program.body[row], self.taken(row, 0)
+        if fixture < 0 or not program.flags[fixture] & _FIXTURE or len(objects) != 1 or program.name[objects[0]] != "request":
+            return
+        for child in self._takes.get(self._defined_at.get(fixture, -1), ()):
+            if Handed.DECORATOR <= program.part[child] < Handed.BASE and program.kind[child] == Kind.CALL:
+                for given in self.taken(child, Handed.KEYWORD):
+                    if program.key[given] == "params":
+                        operations.iterate(self._solver, self._at(given), row, -1)
+
     def _parametrize(self, row: int, signature: Signature) -> None:
         """`@pytest.mark.parametrize("a, b", [(f, g), …])`: parameters are elements of what stands there."""
         program, solver = self._program, self._solver
@@ -118,7 +133,9 @@ class Decorating(Narrowing):
             if not is_call or not any(program.name[callee] == "parametrize" for callee in self.taken(child, Handed.CALLEE)):
                 continue
             told = next((program.key[at] for at in self.taken(child, Handed.TOLD)), "")
-            names = [name.strip() for name in told[1:].split(",")]
+            listed = [each for at in self.taken(child, Handed.ARGUMENT) for each in self._takes.get(at, ())]  # `("a", "b")`
+            texts = [program.key[each] for each in listed if program.kind[each] == Kind.CONSTANT]
+            names = [name.strip() for name in told[1:].split(",")] if told else [text[1:] for text in texts]
             for values in self._nodes(child, Handed.ARGUMENT + 1):
                 element = solver.graph.node()
                 operations.iterate(solver, values, element, -1)

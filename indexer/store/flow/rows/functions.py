@@ -5,7 +5,7 @@ from __future__ import annotations
 from indexer.model import Handed, SymbolFlag
 from indexer.store.flow.calls import operations
 from indexer.store.flow.calls.call import give_back
-from indexer.store.flow.rows.decorating import Decorating
+from indexer.store.flow.rows.getting import Getting
 from indexer.store.flow.text.kinds import Kind
 from indexer.store.flow.values.known import OWN
 from indexer.store.flow.values.sites import Signature, Site
@@ -18,7 +18,7 @@ _OF_CLASSES = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})
 _INHERITED = "__init_subclass__"
 
 
-class Functions(Decorating):
+class Functions(Getting):
     """Handles rows of them."""
 
     def return_(self, row: int) -> None:
@@ -91,6 +91,8 @@ class Functions(Decorating):
             part = program.part[child]
             made.parameters.append((program.name[child], part, child))
             self._copy_taken(child, 0, child)
+            if defaults := self._nodes(child, 0):
+                solver.defaults[child] = defaults
             for sym_id in program.means.get(child, ()):
                 solver.graph.copy(child, solver.symbol(sym_id))
             for fixture in program.filled.get(child, ()):
@@ -124,7 +126,8 @@ class Functions(Decorating):
         signature = self._signature(row)
         solver.signatures.setdefault(sym_id, []).append(signature)
         self._give_self(sym_id, signature)
-        self._parametrize(row, signature)
+        for above in (row, self._defined_at.get(program.class_of(sym_id), -1)):
+            self._parametrize(above, signature)
         for child in self.taken(row, Handed.RESULT):
             solver.declared.extend((sym_id, meant) for meant in program.means.get(child, ()) if program.is_type(meant))
         for child in self.taken(row, Handed.OWN_RESULT):

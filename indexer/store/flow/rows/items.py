@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from indexer.model import Handed
+from indexer.model import BEFORE, Handed
 from indexer.store.flow.calls import operations
 from indexer.store.flow.rows.functions import Functions
 from indexer.store.flow.text.kinds import Kind
@@ -26,6 +26,9 @@ _OPERATORS = {
     "<=": "__le__",
     ">": "__gt__",
     ">=": "__ge__",
+    f"-{BEFORE}": "__neg__",
+    f"+{BEFORE}": "__pos__",
+    f"~{BEFORE}": "__invert__",
 }
 """What objects have for the signs of rows COMBINE; where it is called is told by `indexer.store.merge`. What `+` gives costs a twelfth of
 the steps on Django's package, and finds nothing there."""
@@ -63,6 +66,9 @@ class Items(Functions):
         program, solver = self._program, self._solver
         made = solver.container(("row", row), is_mapping=program.kind[row] == Kind.MAPPING)
         solver.graph.put(row, made)
+        places = [int(key[1:]) for child in self._takes.get(row, ()) if (key := program.key[child])[:1] == "i" and key[1:].isdigit()]
+        if places and program.kind[row] == Kind.COLLECTION:
+            solver.lengths[solver.values[made].first] = max(places) + 1
         for child in self._takes.get(row, ()):
             part = program.part[child]
             if part == Handed.ALL_NAMED:

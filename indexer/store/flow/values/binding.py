@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from indexer.model import Via
-from indexer.store.flow.values.known import Known
+from indexer.store.flow.values.known import Form, Known
 from indexer.store.flow.values.provided import MADE
 from indexer.store.flow.values.value import Sort
+
+_OF_PROPERTY = {"__get__": (0, "fget"), "__set__": (1, "fset"), "__delete__": (2, "fdel")}
+"""By what is done with an attribute: the argument of `property` that does it."""
+ACCESSORS = {word: special for special, (_, word) in _OF_PROPERTY.items()}
 
 
 class Binding(Known):
@@ -21,11 +25,15 @@ class Binding(Known):
     def accessor(self, number: int, name: str) -> int:
         """The node of what the call of `property` of a number was given to read, or to set, with."""
         site = self.sites[number]
-        place, keyword = (0, "fget") if name == "__get__" else (1, "fset")
+        place, keyword = _OF_PROPERTY[name]
         return site.given[place] if place < len(site.given) else site.named.get(keyword, self.nothing)
 
     def _get(self, value: int, receiver: int, target: int, member: int) -> None:
         """What a descriptor gives of itself, for an object or a class; of a method that it decorates what the method gives."""
+        _, owner, made_by = self.values[value]
+        if made_by and owner in self.getters:
+            self._give(value, receiver, target)
+            return
         callee = self.graph.node()
         if member >= 0:
             self.bind_value(self.values.number(Sort.FUNCTION, member), receiver, callee)
@@ -39,6 +47,45 @@ class Binding(Known):
             self.load(value, "__get__", callee, -1)
         self.activate(made)
 
+    def _give(self, value: int, receiver: int, target: int) -> None:
+        """What a descriptor that was made at a known place gives of what it was made with."""
+        _, owner, made_by = self.values[value]
+        site = self.sites[made_by - 1]
+        is_class = self.values[receiver].sort == Sort.CLASS
+        forms = self.getters[owner]
+        is_told_apart = len({each.form for each in forms} & {Form.BOUND, Form.RESULT}) > 0
+        for form, place, name, is_owner in forms:
+            if form in (Form.ITSELF, Form.HELD) and is_told_apart and not is_class:  # `if obj is None: return self`
+                continue
+            if form in (Form.BOUND, Form.RESULT) and is_class and not is_owner:
+                continue
+            source = self.nothing if place < 0 else site.given[place] if place < len(site.given) else site.named.get(name, self.nothing)
+            first = self._class_of(receiver) if is_owner else receiver
+            if form == Form.ITSELF:
+                self.graph.put(target, value)
+            elif form == Form.HELD:
+                self.graph.copy(source, target)
+            elif form == Form.BOUND and place < 0:
+                self.graph.put(target, self.held_first(self.values.number(Sort.OBJECT, owner), first))
+            elif form == Form.BOUND:
+                self.graph.watch(source, lambda each, first=first: self.graph.put(target, self.held_first(each, first)))
+            else:
+                made = self.site(-1, source, target)
+                made.given = [self.graph.node()]
+                self.graph.put(made.given[0], first)
+                self.activate(made)
+
+    def held_first(self, value: int, receiver: int) -> int:
+        """What is called with `receiver` before its arguments."""
+        if self.values[value].sort in (Sort.FUNCTION, Sort.LAMBDA, Sort.DECORATED, Sort.MANAGER, Sort.COPIED):
+            return self.values.number(Sort.BOUND, value, receiver)
+        if receiver not in self._held_first:
+            site = self.site(-1, self.nothing, self.nothing)
+            site.given = [self.nothing, self.graph.node()]
+            self.graph.put(site.given[1], receiver)
+            self._held_first[receiver] = site.number
+        return self.values.number(Sort.PARTIAL, self._held_first[receiver], value)
+
     def make_class(self, row: int, sym_id: int) -> None:
         """A class statement calls the metaclass, and what the nearest base does with who inherits from it."""
         program = self.program
@@ -46,7 +93,8 @@ class Binding(Known):
         meta = program.metaclass(sym_id)
         runs = [(program.member_after(program.order(sym_id)[1:], "__init_subclass__"), made)]
         if meta >= 0:
-            runs += [(program.member(meta, "__new__"), self.values.number(Sort.CLASS, meta)), (program.member(meta, "__init__"), made)]
+            runs += [(program.member(meta, name), self.values.number(Sort.CLASS, meta)) for name in ("__prepare__", "__new__")]
+            runs.append((program.member(meta, "__init__"), made))
             if all(program.metaclass(base) < 0 for base in program.order(sym_id)[1:]):
                 self.graph.put(self.attribute(meta, MADE), made)
         self.made_classes.append((row, sym_id))

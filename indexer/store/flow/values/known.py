@@ -27,6 +27,29 @@ class Loaded(NamedTuple):
     of_meta: int
 
 
+class Form:
+    """What `__get__` gives."""
+
+    ITSELF = 0  # the descriptor
+    HELD = 1  # what it was made with
+    BOUND = 2  # that, or the descriptor itself, with what it is read of as the first argument
+    RESULT = 3  # what that gives of what it is read of
+
+
+class Given(NamedTuple):
+    """One of the results of `__get__`.
+
+    Attributes:
+        place, name: of the argument of the descriptor's class that it is about; -1 for the descriptor itself.
+        is_owner: the class is handed over, not the object.
+    """
+
+    form: int
+    place: int = -1
+    name: str = ""
+    is_owner: bool = False
+
+
 class Known(Sites):
     """Holds it."""
 
@@ -35,6 +58,8 @@ class Known(Sites):
         self.signatures: dict[int, list[Signature]] = {}  # by symbol
         self.lambdas: dict[int, tuple[Signature, int]] = {}  # by row: and the node of its result
         self.gives_back: dict[int, list[int]] = {}  # by symbol: places of parameters that it returns
+        self.defaults: dict[int, list[int]] = {}  # by parameter: nodes of what it is where a call gives nothing
+        self.compared: list[tuple[int, int, tuple[str, ...]]] = []  # row, node, and names of which each object there runs the first it has
         self.remade: set[int] = set()  # functions whose decorators may make another one of them
         self.records: set[int] = set()  # classes whose arguments are their fields
         self.nothing = self.graph.node()  # what is handed over and holds no value that flows
@@ -82,12 +107,15 @@ class Known(Sites):
         self.made_by: dict[int, int] = {}  # by row of the name of `type`, where it is called, the class that it makes
         self.below: dict[int, list[int]] = {}  # by class those that inherit from it
         self.lacking: list[tuple[int, int, str, int]] = []  # row, object, name that no class of its order has, where that goes
+        self.of_below: set[int] = set()  # rows of attributes that the class leaves empty, and classes below it set
         self.set_at: list[tuple[int, int, int]] = []  # row of a call of `setattr` by a name that is a value, nodes of objects and names
         self.mapping_of: Callable[[int], int] = lambda call: -1  # by row of a call of `setattr` in a loop over `x.items()` the node of x
         self.decorated_classes: set[int] = set()
         self.decorated_to: list[tuple[int, int]] = []  # a class, and the node of what its decorators give
         self.names_itself = any("__set_name__" in known for known in program.members.values())
         self.models = Models(program)
+        self.getters: dict[int, tuple[Given, ...]] = {}  # by class of descriptors what these give, where the text says it
+        self._held_first: dict[int, int] = {}  # by value the number of the call that holds it as first argument
         self.is_described = any("__get__" in known or "__set__" in known for known in program.members.values())
 
     def bound_at(self, sym_id: int, row: int) -> None:

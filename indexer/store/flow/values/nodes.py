@@ -37,6 +37,7 @@ class Nodes:
         self._sent: dict[int, int] = {}
         self._ends: dict[int, int] = {}
         self._containers: dict[object, int] = {}
+        self.lengths: dict[int, int] = {}  # by number of a container that a literal makes: how many elements it has at least
         self._mappings: set[int] = set()
         self._names: dict[str, int] = {}
         self._named: list[str] = []
@@ -113,6 +114,13 @@ class Nodes:
             for watcher in tuple(self._slot_watchers.get(number, ())):
                 watcher(key, found)
         return found
+
+    def place(self, container: int, key: str) -> str:
+        """Of a key that counts from the end, as in `x[-1]`, the one that counts from the start, "" where nobody knows; of others itself."""
+        if key[:2] != "i-" or self.is_mapping(container):
+            return key
+        place = self.lengths.get(self.values[container].first, 0) - int(key[2:])
+        return f"i{place}" if place >= 0 else ""
 
     def has_slot(self, container: int, key: str) -> bool:
         return key in self._slots.get(self.values[container].first, ())

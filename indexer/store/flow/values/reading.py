@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from indexer.model import SymbolFlag, SymbolKind
 from indexer.store.flow.values import records
+from indexer.store.flow.values.binding import ACCESSORS
 from indexer.store.flow.values.known import Loaded
 from indexer.store.flow.values.provided import OF_OBJECT, held_by, members_by_name, of_super
 from indexer.store.flow.values.setting import Setting
@@ -30,6 +31,8 @@ class Reading(Setting):
         Args:
             row: that of the attribute, -1 where a library looks it up. told_at: where that tells what runs.
         """
+        if self.getters:
+            value = self.values.of_class(value)
         if self.models and records.load(self, value, name, target, row, told_at):
             return
         again = self._load_again.get((value, name))
@@ -53,6 +56,7 @@ class Reading(Setting):
                 self.properties.ask(row, self.values.number(Sort.OBJECT, first), name)
                 if sort == Sort.OBJECT and first in self.below:
                     self.lacking.append((row, value, name, target))
+            self._ask_below(sort, first, member, row, value, name, target)
             if member >= 0 and at >= 0:
                 self.told_descriptor(member, "__get__", at)
             if member >= 0 and self.values[receiver].sort == Sort.OBJECT and self.program.is_property(member):
@@ -84,6 +88,8 @@ class Reading(Setting):
                 self.graph.put(target, first if sort in (Sort.DECORATED, Sort.BOUND) else value)
             else:
                 self.graph.copy(self.attribute(-1 - value, name), target)
+        elif sort == Sort.PROPERTY and name in ACCESSORS:
+            self.graph.copy(self.accessor(first, ACCESSORS[name]), target)
         elif sort == Sort.MODULE:
             self._load_of_module(first, name, target, row)
         elif sort == Sort.TEXT and name in OF_TEXTS:
@@ -101,6 +107,16 @@ class Reading(Setting):
         else:
             self.graph.copy(self.symbol(member), target)
 
+    def _ask_below(self, sort: int, first: int, member: int, row: int, value: int, name: str, target: int) -> None:
+        """Where a test takes an attribute that its class has: it may be empty there, and set by classes below, all of which run that test.
+
+        In other files classes that belong together would be told apart no more: a connection, its operations and its features.
+        """
+        program = self.program
+        is_of_test = member >= 0 and sort == Sort.OBJECT and target < self.symbols_at and program.doc[target] in program.tests
+        if is_of_test and first in self.below and program.holds(member):
+            self.lacking.append((row, value, name, target))
+
     def _load_once_more(self, loaded: Loaded, value: int, name: str, target: int, row: int, told_at: int) -> None:
         """The same attribute of the same value at another place: what does not depend on the place is known."""
         known, sort, first, member, of_meta = loaded
@@ -108,6 +124,7 @@ class Reading(Setting):
         if member >= 0:
             if row >= 0:
                 self.read[row, member] = None
+            self._ask_below(sort, first, member, row, value, name, target)
             if at >= 0:
                 self.told_descriptor(member, "__get__", at)
         elif row >= 0 and sort != Sort.SUPER:

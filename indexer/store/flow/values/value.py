@@ -12,7 +12,7 @@ class Sort:
     FUNCTION = 0  # symbol
     BOUND = 1  # value that is called, value that it gets first
     CLASS = 2  # symbol
-    OBJECT = 3  # symbol of its class
+    OBJECT = 3  # symbol of its class; of a descriptor, 1 + number of the call that made it
     LAMBDA = 4  # row
     CONTAINER = 5  # number of its site
     PARTIAL = 6  # number of the call that made it, value that is called
@@ -81,6 +81,11 @@ class Values:
             self._texts.append(content)
             found = self._text_numbers[content] = -len(self._texts)
         return found
+
+    def of_class(self, number: int) -> int:
+        """Of an object that is told apart from others of its class any of that class; of other values themselves."""
+        sort, first, second = self[number]
+        return self.number(Sort.OBJECT, first) if sort == Sort.OBJECT and second else number
 
     def content(self, number: int) -> str:
         """Of a text; "" of any other value."""

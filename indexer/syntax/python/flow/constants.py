@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from indexer.syntax.python.nodes import K_ATTRIBUTE, K_CALL, K_PARENTHESIZED, K_STRING, kind_id
+from indexer.syntax.python.operations import K_UNARY
 
 K_INTEGER = kind_id("integer")
 K_BINARY = kind_id("binary_operator")
@@ -16,7 +17,7 @@ _MOST_NAMES = 17
 
 _IN_PATTERNS = frozenset(("interpolation", "string_content"))
 
-_LEAST_BEGINNING = 4
+LEAST_BEGINNING = 4
 """Fewer letters, with the mark before them, say nothing of what a computed key means."""
 
 
@@ -74,7 +75,7 @@ def pattern(node: Any) -> str:
         parts = node.named_children[1:-1]
         if sum(part.type == "interpolation" for part in parts) == 1 and all(part.type in _IN_PATTERNS for part in parts):
             made = "".join("%" if part.type == "interpolation" else part.text.decode("utf-8", "replace") for part in parts)
-    is_one = made.count("%") == 1 and made.replace("%", "").isidentifier() and len(made) >= _LEAST_BEGINNING
+    is_one = made.count("%") == 1 and made.replace("%", "").isidentifier() and len(made) >= LEAST_BEGINNING
     return "q" + made if is_one and len(made) <= _MAX_KEY_CHARS else ""
 
 
@@ -82,7 +83,7 @@ def beginning_of_key(node: Any) -> str:
     """`p` and what the one computed key between brackets begins with, or ""."""
     inside = node.children_by_field_name("subscript")
     told = beginning(inside[0]) if len(inside) == 1 and inside[0].kind_id in (K_BINARY, K_STRING) else ""
-    return told if len(told) >= _LEAST_BEGINNING else ""
+    return told if len(told) >= LEAST_BEGINNING else ""
 
 
 def name_of(node: Any) -> str:
@@ -102,6 +103,8 @@ def names_in(elements: list[Any]) -> list[str]:
 def constant(node: Any) -> str:
     """A key as rows have it: `s` and the text, `i` and the number; "" for what is none, or is long."""
     if node.kind_id == K_INTEGER:
+        return "i" + node.text.decode("ascii", "replace")[:20]
+    if node.kind_id == K_UNARY and node.text[:1] == b"-" and node.text[1:].isdigit():
         return "i" + node.text.decode("ascii", "replace")[:20]
     if node.kind_id != K_STRING or node.end_byte - node.start_byte > _MAX_KEY_CHARS:
         return ""

@@ -4,9 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from indexer.model import Flow, Handed
+from indexer.model import BEFORE, Flow, Handed
 from indexer.syntax.python.flow.conditions import Conditions
-from indexer.syntax.python.flow.constants import K_BINARY, beginning, beginning_of_key, constant, in_case, name_of, names_in, pattern
+from indexer.syntax.python.flow.constants import (
+    K_BINARY,
+    LEAST_BEGINNING,
+    beginning,
+    beginning_of_key,
+    constant,
+    in_case,
+    name_of,
+    names_in,
+    pattern,
+)
 from indexer.syntax.python.nodes import (
     K_ARGUMENT_LIST,
     K_ATTRIBUTE,
@@ -33,6 +43,7 @@ from indexer.syntax.python.operations import (
     K_BOOLEAN,
     K_CONDITIONAL,
     K_NAMED,
+    K_UNARY,
     K_YIELD,
     PATTERNS_OF_SEVERAL,
 )
@@ -60,6 +71,7 @@ _OF_OBJECTS = frozenset(("-", "*", "@", "**", "//", "^", "<<", ">>"))
 _COMPARING = frozenset(("==", "!=", "<", "<=", ">", ">="))
 """Signs that give something only of objects that have a member for them."""
 
+_SIGNS_BEFORE = frozenset(("-", "+", "~"))
 _OF_KEY = frozenset((Flow.COLLECTION, Flow.MAPPING))
 """Rows whose parts have keys of their own, which are those of the items."""
 
@@ -269,7 +281,11 @@ class Expressions(Conditions):
         """The constant that says what a call is about: `x.get("key")`, `getattr(x, "name")`, `mark.parametrize("name", …)`."""
         if function.kind_id == K_ATTRIBUTE:
             last = function.child_by_field_name("attribute")
-            return constant(given[0]) if given and last is not None and last.text in _BY_KEY_FIRST else ""
+            if not given or last is None or last.text not in _BY_KEY_FIRST:
+                return ""
+            is_computed = last.text == b"get" and given[0].kind_id in (K_BINARY, K_STRING)
+            begun = beginning(given[0]) if is_computed else ""
+            return constant(given[0]) or (begun if len(begun) >= LEAST_BEGINNING else "")
         if len(given) < 2 or function.text not in _BY_NAME_SECOND:
             return ""
         if told := constant(given[1]):
@@ -440,6 +456,14 @@ class Expressions(Conditions):
         for child in node.named_children:
             self._value(child, row, 0)
 
+    def unary(self, node: Any, parent: int, part: int, key: str) -> None:
+        """`~query` gives what its class says."""
+        sign, argument = node.child_by_field_name("operator"), node.child_by_field_name("argument")
+        row = -1
+        if parent >= 0 and not key and sign is not None and sign.type in _SIGNS_BEFORE and self._rows.kind[parent] not in _OF_KEY:
+            row = self._row(Flow.COMBINE, parent, part, sign, sign.type + BEFORE)
+        self._value(argument, row, 0)
+
 
 _EXPRESSIONS: dict[int, Any] = {
     K_ATTRIBUTE: Expressions.attribute,
@@ -456,5 +480,6 @@ _EXPRESSIONS: dict[int, Any] = {
     K_YIELD: Expressions.yield_,
     K_STRING: Expressions.string,
     K_BINARY: Expressions.binary,
+    K_UNARY: Expressions.unary,
     kind_id("comparison_operator"): Expressions.comparison,
 }

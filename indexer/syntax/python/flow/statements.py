@@ -48,6 +48,10 @@ _PLAIN_TYPES = frozenset((b"None", b"str", b"bytes", b"int", b"bool", b"float", 
 """Types of which nothing flows."""
 
 
+_FOR_TYPES = frozenset((b"TYPE_CHECKING", b"typing.TYPE_CHECKING"))
+"""Conditions that are never true when a program runs: where there is an `else`, that is what happens."""
+
+
 class FlowReader(Patterns):
     """Reads one file, after its names were resolved (`Walk.run`)."""
 
@@ -129,6 +133,9 @@ class FlowReader(Patterns):
 
     def if_(self, node: Any) -> bool:
         condition = node.child_by_field_name("condition")
+        others = node.children_by_field_name("alternative")
+        if condition is not None and condition.text in _FOR_TYPES and len(others) == 1 and others[0].kind_id == K_ELSE:
+            return self._statements(others[0].child_by_field_name("body"))
         self._value(condition, -1, 0)
         says = self._says(condition)
         before = dict(self._env)
@@ -137,7 +144,7 @@ class FlowReader(Patterns):
         if not self._statements(node.child_by_field_name("consequence")):
             ways.append(self._env)
         has_else = False
-        for other in node.children_by_field_name("alternative"):
+        for other in others:
             self._env = dict(before)
             self._hold_true(says, is_true=False)
             before = dict(self._env)
