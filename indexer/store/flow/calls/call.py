@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from indexer.model import Handed, SymbolKind, Via
-from indexer.store.flow.calls import containers, library, models, named, standard
+from indexer.store.flow.calls import containers, library, models, named, standard, tasks
 from indexer.store.flow.values import arguments
 from indexer.store.flow.values.provided import MADE
 from indexer.store.flow.values.sites import Signature, Site
 from indexer.store.flow.values.solver import Solver
 from indexer.store.flow.values.value import Sort
 
-_FUNCTIONS = {**library.FUNCTIONS, **standard.FUNCTIONS, **models.FUNCTIONS}
+_FUNCTIONS = {**library.FUNCTIONS, **standard.FUNCTIONS, **models.FUNCTIONS, **tasks.FUNCTIONS}
 """What functions and classes of the library do, by dotted name."""
 _EXCEPTIONS = frozenset(f"builtins.{name}" for name in standard.EXCEPTIONS)
 
@@ -64,6 +64,8 @@ def call(solver: Solver, site: Site, value: int) -> None:
         _construct(solver, site, solver.values.number(Sort.CLASS, first), first, is_by_metaclass=True)
     elif sort == Sort.HELD_BACK:
         run_partial(solver, site, first, second)
+    elif sort == Sort.LATER:
+        tasks.run_later(solver, site, first)
 
 
 def _run(solver: Solver, site: Site, value: int, receiver: int | None) -> bool:

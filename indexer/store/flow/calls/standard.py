@@ -1,4 +1,4 @@
-"""What modules of Python's standard library, and pytest, do with what they are given (`library` has the built-in functions).
+"""What modules of Python's standard library, pytest and FastAPI do with what they are given (`library` has the built-in functions).
 
 Awaiting gives the result itself, so what makes tasks of coroutines hands them on.
 """
@@ -275,6 +275,21 @@ def _chain_map(solver: Solver, site: Site) -> None:
         merge(solver, made, source)
 
 
+def _depended_on(solver: Solver, site: Site) -> None:
+    """`Depends(f)` as a default: the parameter is what f gives, or yields. FastAPI calls f, not who says so."""
+    for callee in [*site.given[:1], *([site.named["dependency"]] if "dependency" in site.named else [])]:
+        made = solver.site(-1, callee, solver.graph.node(), via=Via.ARGUMENT, depth=site.depth + 1)
+        solver.activate(made)
+
+        def given(value: int) -> None:
+            if solver.values[value].sort == Sort.CONTAINER:
+                solver.graph.copy(solver.elements(value), site.result)
+            else:
+                solver.graph.put(site.result, value)
+
+        solver.graph.watch(made.result, solver.once(given))
+
+
 def _compared(solver: Solver, site: Site) -> None:
     """`cmp_to_key(f)`: who compares by it calls f."""
     for source in site.given[:1]:
@@ -420,6 +435,7 @@ FUNCTIONS: Mapping[str, _Handler] = {
     "re.sub": _called_back("repl", 1),
     "re.Pattern.sub": _called_back("repl", 0),
     "functools.cmp_to_key": _compared,
+    **dict.fromkeys(("fastapi.param_functions.Depends", "fastapi.param_functions.Security", "fastapi.params.Depends"), _depended_on),
     **dict.fromkeys(("queue.Queue", "queue.LifoQueue", "queue.PriorityQueue", "queue.SimpleQueue", "_queue.SimpleQueue"), _keeping),
     **dict.fromkeys(("asyncio.queues.Queue", "asyncio.queues.PriorityQueue", "multiprocessing.queues.Queue"), _keeping),
     **dict.fromkeys(("weakref.WeakValueDictionary", "weakref.WeakKeyDictionary"), _mapping),

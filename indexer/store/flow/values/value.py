@@ -42,6 +42,7 @@ class Sort:
     RECORDS = (
         33  # symbol of a model of Django, -1 for any; symbol of the class whose methods the set of its records has, -1 for Django's alone
     )
+    LATER = 34  # value that is called with the arguments that it is given as one: what a task of Celery is run by
     PROXY = 32  # number of the call that made it, value of the object with its traps
     MAKER = 28  # symbol of a metaclass: what `super().__new__` is in it, which gives the classes that it makes
     MADE_BY = 29  # symbol of a class: what `super().__call__` is in its metaclass, which makes an object of it
