@@ -155,6 +155,13 @@ class Card(models.Model):
     def number(self): ...
 
 
+class Form(models.Model):
+    listed = models.CharField()
+    displayed = models.CharField()
+    subscripted = models.CharField()
+    keyed = models.CharField()
+
+
 class Person(AbstractUser):
     def greet(self): ...
 
@@ -169,6 +176,21 @@ def by_variable(field):
 class Upper(models.CharField):
     def clean(self, value):
         return super().clean(value) + self.name
+""",
+    "shop/forms.py": """
+class FormOfForms:
+    class Meta:
+        fields = ["pk", "listed"]
+
+
+class Admin:
+    list_display = (
+        "displayed",
+    )
+
+
+NUMBERS = {"pk": 1, "keyed": 2}
+ONE = NUMBERS["subscripted"]
 """,
     "shop/views.py": """
 from django.contrib.auth import get_user_model
@@ -325,6 +347,18 @@ def test_words_that_queries_look_fields_up_by_are_reasons(index: Index, field: s
     at = next(number for number, text in enumerate(str(FILES["shop/views.py"]).split("\n"), 1) if line in text)
     assert said.status == "partial"
     assert any(reason.code == code and f"shop/views.py:{at}" in reason.detail for reason in said.reasons)
+
+
+@pytest.mark.parametrize("field", ["listed", "displayed"])
+def test_lists_of_names_elsewhere_are_reasons(index: Index, field: str) -> None:
+    """What a form, a serializer or an admin class shows: `fields = ["listed"]`."""
+    said = api.find_references(index, f"Form.{field}").completeness
+    assert [reason.code for reason in said.reasons] == ["string_exact"]
+
+
+@pytest.mark.parametrize("field", ["subscripted", "keyed"])
+def test_keys_of_dictionaries_are_none(index: Index, field: str) -> None:
+    assert api.find_references(index, f"Form.{field}").completeness.status == "complete"
 
 
 def test_other_members_have_no_such_reasons(index: Index) -> None:

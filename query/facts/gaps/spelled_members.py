@@ -110,8 +110,8 @@ def _causes(
     if is_of_keys or is_open or is_queried:
         words = (
             "a key of a type is the string" if is_of_keys
-            else "a base of its type could not be resolved, and an argument is the string" if is_open
-            else "fields of its type are looked up by strings, and an argument is the string"
+            else "a base of its type could not be resolved, and an argument or an element is the string" if is_open
+            else "fields of its type are looked up by strings, and an argument or an element is the string"
         )  # fmt: skip
         if places := sorted(_strings(index, language, name, read, drift, everywhere=is_of_keys)):
             yield "string_exact", f"{words} '{name}'", places
@@ -126,16 +126,23 @@ def _strings(
     for path in quoting(index, drift, read, word, paths, language):
         text = read(path) or b""
         for match in exact.finditer(text) if word in text else ():
-            if everywhere or _is_argument(text, match.start(), match.end()):
+            if everywhere or _is_argument(text, match.start(), match.end()) or _is_element(text, match.start(), match.end()):
                 yield path, text.count(b"\n", 0, match.start())
 
 
 _CALLED = re.compile(rb"[\w)\]][ \t]*\([^()\[\]{}\n]*\Z")
 _AFTER = re.compile(rb"\s*[,)]")
+_LISTED = re.compile(rb"(?:(?:^|[^\w)\]\s])\s*[\[({]|,)\s*\Z")
+_AFTER_ELEMENT = re.compile(rb"\s*[,)\]}]")
 
 
 def _is_argument(text: bytes, start: int, end: int) -> bool:
     return _AFTER.match(text, end) is not None and _CALLED.search(text[max(0, start - 200) : start]) is not None
+
+
+def _is_element(text: bytes, start: int, end: int) -> bool:
+    """Whether a string stands in a list, a tuple or a set, which may be a form's `fields`; not between the brackets of a subscript."""
+    return _AFTER_ELEMENT.match(text, end) is not None and _LISTED.search(text[max(0, start - 200) : start]) is not None
 
 
 def _in_lists(index: Index, holder: int, name: str) -> list[tuple[str, int]]:
