@@ -93,6 +93,12 @@ def write_tree(root: Path, files: Mapping[str, str | bytes]) -> Path:
     return root
 
 
+def installed(packages: Mapping[str, str]) -> dict[str, str | bytes]:
+    """The files of an environment in `.venv`, which nobody runs, that has these files in its site-packages."""
+    site = {f".venv/lib/python3.12/site-packages/{name}": text for name, text in packages.items()}
+    return {".venv/pyvenv.cfg": "home = /usr\nversion = 3.12\n", ".venv/bin/python": "", **site}
+
+
 def crawled_tree(root: Path, files: Mapping[str, str | bytes]) -> Path:
     """Writes `files`, crawls them with the real servers that they need, and returns `root`."""
     write_tree(root, files)

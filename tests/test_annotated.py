@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from support import crawl_with_ty, write_tree
+from support import crawl_with_ty, installed, write_tree
 
 from query import api, open_index
 from query.facts.index import Index
 
-_SITE = ".venv/lib/python3.12/site-packages"
 FILES: dict[str, str | bytes] = {
-    ".venv/pyvenv.cfg": "home = /usr\nversion = 3.12\n",
-    ".venv/bin/python": "",
-    f"{_SITE}/web.py": "class Router:\n    def post(self, path): ...\n",
-    f"{_SITE}/schema.py": "class Model: ...\n",
+    **installed(
+        {
+            "web.py": "class Router:\n    def post(self, path): ...\n",
+            "schema.py": "class Model: ...\n",
+        }
+    ),
     "pyproject.toml": "[project]\nname = 'app'\nversion = '1'\n",
     "app.py": """
 from abc import ABC

@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from support import crawl_with_ty, rows, write_tree
+from support import crawl_with_ty, installed, rows, write_tree
 
 from query import api, open_index
 from query.facts.index import Index
 
-_SITE = ".venv/lib/python3.12/site-packages"
 _QUERYSET = """
 class QuerySet:
     name = None
@@ -61,25 +60,27 @@ class Field:
 class CharField(Field): ...
 """
 FILES: dict[str, str | bytes] = {
-    ".venv/pyvenv.cfg": "home = /usr\nversion = 3.12\n",
-    ".venv/bin/python": "",
+    **installed(
+        {
+            "django/__init__.py": "",
+            "django/shortcuts.py": "def get_object_or_404(klass, *args, **kwargs): ...\n",
+            "django/contrib/__init__.py": "",
+            "django/contrib/auth/__init__.py": "def get_user_model(): ...\n",
+            "django/contrib/auth/models.py": "class AbstractUser: ...\n",
+            "django/views/__init__.py": "",
+            "django/views/generic/__init__.py": "from django.views.generic.detail import DetailView\n",
+            "django/views/generic/detail.py": "class DetailView:\n    def get_object(self, queryset=None): ...\n",
+            "django/db/__init__.py": "",
+            "django/db/models/__init__.py": _MODELS,
+            "django/db/models/base.py": "class Model:\n    def __init__(self, *args, **kwargs): ...\n",
+            "django/db/models/fields/__init__.py": _FIELDS,
+            "django/db/models/fields/related.py": _RELATED,
+            "django/db/models/manager.py": _MANAGER,
+            "django/db/models/query.py": _QUERYSET,
+            "Django-5.2.dist-info/RECORD": "django/__init__.py,,\n",
+        }
+    ),
     ".gitignore": ".venv\n",
-    f"{_SITE}/django/__init__.py": "",
-    f"{_SITE}/django/shortcuts.py": "def get_object_or_404(klass, *args, **kwargs): ...\n",
-    f"{_SITE}/django/contrib/__init__.py": "",
-    f"{_SITE}/django/contrib/auth/__init__.py": "def get_user_model(): ...\n",
-    f"{_SITE}/django/contrib/auth/models.py": "class AbstractUser: ...\n",
-    f"{_SITE}/django/views/__init__.py": "",
-    f"{_SITE}/django/views/generic/__init__.py": "from django.views.generic.detail import DetailView\n",
-    f"{_SITE}/django/views/generic/detail.py": "class DetailView:\n    def get_object(self, queryset=None): ...\n",
-    f"{_SITE}/django/db/__init__.py": "",
-    f"{_SITE}/django/db/models/__init__.py": _MODELS,
-    f"{_SITE}/django/db/models/base.py": "class Model:\n    def __init__(self, *args, **kwargs): ...\n",
-    f"{_SITE}/django/db/models/fields/__init__.py": _FIELDS,
-    f"{_SITE}/django/db/models/fields/related.py": _RELATED,
-    f"{_SITE}/django/db/models/manager.py": _MANAGER,
-    f"{_SITE}/django/db/models/query.py": _QUERYSET,
-    f"{_SITE}/Django-5.2.dist-info/RECORD": "django/__init__.py,,\n",
     "pyproject.toml": "[project]\nname = 'shop'\nversion = '1'\n",
     "other/__init__.py": "",
     "other/models.py": "from django.db import models\n\n\nclass Tag(models.Model):\n    def not_me(self): ...\n",

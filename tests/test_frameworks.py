@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import pytest
-from support import crawl_with_ty, rows, write_tree
+from support import crawl_with_ty, installed, rows, write_tree
 
-_SITE = ".venv/lib/python3.12/site-packages"
 FILES: dict[str, str | bytes] = {
-    ".venv/pyvenv.cfg": "home = /usr\nversion = 3.12\n",
-    ".venv/bin/python": "",
-    f"{_SITE}/fastapi/__init__.py": "from fastapi.param_functions import Depends\n",
-    f"{_SITE}/fastapi/param_functions.py": "def Depends(dependency=None): ...\n",
-    f"{_SITE}/celery/__init__.py": "from celery.app import shared_task\nfrom celery.app.base import Celery\n",
-    f"{_SITE}/celery/app/__init__.py": "def shared_task(*args, **kwargs): ...\n",
-    f"{_SITE}/celery/app/base.py": "class Celery:\n    def task(self, *args, **options): ...\n",
+    **installed(
+        {
+            "fastapi/__init__.py": "from fastapi.param_functions import Depends\n",
+            "fastapi/param_functions.py": "def Depends(dependency=None): ...\n",
+            "celery/__init__.py": "from celery.app import shared_task\nfrom celery.app.base import Celery\n",
+            "celery/app/__init__.py": "def shared_task(*args, **kwargs): ...\n",
+            "celery/app/base.py": "class Celery:\n    def task(self, *args, **options): ...\n",
+        }
+    ),
     "pyproject.toml": "[project]\nname = 'app'\nversion = '1'\n",
     "app.py": """
 from celery import Celery, shared_task

@@ -9,15 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
+from indexer.languages.django import is_model
 from query.facts.freshness import Drift
 from query.facts.index import Index
 from query.facts.registration import above_types
 from query.facts.type_graph import above
-
-_QUERIED = re.compile(
-    r"(?:^|\.)(?:db\.models\.base\.Model|contrib\.auth\.(?:base_user|models)\.Abstract\w+|(?!forms\.)models\.(?:\w+\.)*\w+|documents?\.\w*Document)$"
-)
-"""Types outside of the workspace whose fields are looked up by such words: those of Django, and of what is made like it."""
 
 _WITH_KEYWORDS = re.compile(
     r"(?:^|\.)(?:Model|DeclarativeBase|DeclarativeBaseNoMeta|Base|Document|EmbeddedDocument|Entity|SQLModel|BaseModel)$"
@@ -33,17 +29,18 @@ _Places = Mapping[bytes, Sequence[tuple[str, int]]]
 
 def is_queried(index: Index, holder: int) -> bool:
     """Whether the fields of a type are looked up by such words."""
-    return _has_base(index, [holder], _QUERIED)
+    return any(is_model(name) for name in _outside(index, [holder]))
 
 
 def takes_keywords(index: Index, holders: Collection[int]) -> bool:
     """Whether objects of one of these types are made, or looked for, by keywords that are names of its fields, as a type outside has it."""
-    return _has_base(index, holders, _WITH_KEYWORDS) or _has_base(index, holders, _QUERIED)
+    return any(_WITH_KEYWORDS.search(name) or is_model(name) for name in _outside(index, holders))
 
 
-def _has_base(index: Index, holders: Collection[int], pattern: re.Pattern[str]) -> bool:
+def _outside(index: Index, holders: Collection[int]) -> list[str]:
+    """Dotted names of types outside of the workspace that are above these."""
     outside = above_types(index).outside
-    return any(pattern.search(outside[type_id]) for type_id in (*above(index, holders), *holders) if type_id in outside)
+    return [outside[type_id] for type_id in above(index, holders) if type_id in outside]
 
 
 def places(

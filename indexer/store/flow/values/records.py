@@ -7,20 +7,15 @@ while it runs. `indexer.store.flow.calls.models` says what calls of their method
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
+from indexer.languages.django import is_model
 from indexer.store.flow.text.program import Program
 from indexer.store.flow.values.value import Sort
 
 if TYPE_CHECKING:
     from indexer.store.flow.values.reading import Reading
-
-_MODEL = "django.db.models.base.Model"
-_OF_MODELS = re.compile(r"(^|\.)models\.")
-_NO_MODELS = ("django.db.models.", "django.forms.", "django.core.")
-"""What else Django has in modules of that name."""
 
 _SETS = frozenset({"django.db.models.query.QuerySet", "django.db.models.manager.Manager", "django.db.models.manager.BaseManager"})
 _QUERYSET = "django.db.models.query.QuerySet."
@@ -40,7 +35,7 @@ class Models:
     def __init__(self, program: Program) -> None:
         outside = program.outside
         is_used = any(name.startswith("django.db.models.") for name in outside.values())
-        self.models = _below(program, [number for number, name in outside.items() if _is_model(name)] if is_used else [])
+        self.models = _below(program, [number for number, name in outside.items() if is_model(name)] if is_used else [])
         self.sets = _below(program, [number for number, name in outside.items() if name in _SETS] if is_used else [])
         self.views = _below(program, [number for number, name in outside.items() if name.startswith(_VIEWS)] if self.models else [])
         self.provided = {name.removeprefix(_QUERYSET): number for number, name in outside.items() if name.startswith(_QUERYSET)}
@@ -60,10 +55,6 @@ class Models:
         if len(found) > 1 and app:
             found = [owner for owner in found if f"/{app}/" in f"/{program.paths.get(_file_of(program, owner), '')}"]
         return found[0] if len(found) == 1 else -1
-
-
-def _is_model(name: str) -> bool:
-    return name == _MODEL or (_OF_MODELS.search(name) is not None and not name.startswith(_NO_MODELS))
 
 
 def _file_of(program: Program, sym_id: int) -> int:
