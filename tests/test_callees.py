@@ -19,8 +19,8 @@ OUTSIDE_OF_THE_PROMISE: dict[tuple[Direction, str], str] = {
     **{
         ("outgoing", f"{file}_{case}"): _LIBRARY
         for file, cases in {
-            "operations": "hash_in_set hash_dict index typed_list_element compare_lists list_contains dict_lookup repr_of_list map_str "
-            "copies finalizer divmods fspath",
+            "operations": "hash_in_set hash_dict index compare_lists list_contains dict_lookup repr_of_list map_str "
+            "finalizer divmods fspath",
             "values": "post_init enum_missing logging_like subclass_of_dict subclass_of_list_iter",
         }.items()
         for case in cases.split()
