@@ -159,7 +159,7 @@ def test_a_server_that_failed_on_a_file_counts_where_the_name_is_unresolved(root
     damage(root, "INSERT INTO unresolved_name SELECT 'wrap', doc_id, 0, 0, 4, 8, 0 FROM document WHERE path = 'calm.py'")
     [reason] = certified(root, "lib.wrap").reasons
     assert reason.code == "lost_server_crashed", "said once, with its cause, and not as an unresolved name too"
-    assert "to ask another server" in reason.detail
+    assert "other servers, by lspidx index --server NAME: basedpyright" in reason.detail
 
 
 def test_members_that_syntax_runs_unnamed_may_be_run_in_any_file(root: Path, tmp_path: Path) -> None:
