@@ -208,6 +208,19 @@ def test_what_a_server_answers_while_it_loads_anew_is_not_believed(host_of: Host
     assert hover(host, "a.py", overlay=_EDITED).result["contents"]["value"] == "hover of second"
 
 
+def test_a_server_that_says_nothing_of_a_broken_text_is_replaced_once_and_not_believed(host_of: HostOf, pids: Path) -> None:
+    """rust-analyzer that failed to load a crate: nothing is wrong with any text. Its successor may know more, or nothing is known."""
+    found = host_of("good", broken="BROKEN").diagnose(["a.py"])
+    assert (found.unsettled, started(pids)) == (["a.py"], 2)
+
+
+def test_one_that_finds_what_is_broken_is_believed_where_it_says_nothing(host_of: HostOf, pids: Path) -> None:
+    host = host_of("finds_broken", broken="BROKEN")
+    found = host.diagnose(["a.py"])
+    assert (found.diagnostics, found.unsettled, started(pids)) == ({"a.py": []}, [], 1)
+    assert len(host.diagnose(["a.py"], overlay={"a.py": "BROKEN"}).diagnostics["a.py"]) == 1
+
+
 def test_one_that_loads_anew_for_ever_has_said_nothing(host_of: HostOf) -> None:
     host = host_of("loads_anew_for_ever", **_STATE)
     hover(host, "a.py")

@@ -97,6 +97,7 @@ class ServerSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     unbuilt: str = ""
     no_answer: str = ""
     noise: str = ""
+    broken: str = ""
     builds: dict[str, str] = {}
     hierarchy: Literal["item", "every_item", "prepare", "none"]
     timeout_s: float

@@ -65,7 +65,7 @@ class Running:
         manifests = [name for language in spec.languages for name in self._languages[language].manifests if not set(name) & set("*?[")]
         self._tree = Tree(roots, [ending for ending in endings_of(spec.languages) if ending.startswith(".")], manifests)
         self._published = Published(read)
-        self._believed = False
+        self._believed = self._diagnoses = False
         self._in_vain: dict[str, int] = {}  # hash of the text by path
         self.started_at = datetime.now(UTC).isoformat(timespec="seconds")
         self.restarts = 0
@@ -184,6 +184,8 @@ class Running:
         found = {} if self._pulls() else self._await_published(paths, deadline)
         if self._pulls():  # it may have said so only while it was waited for, and then it publishes nothing
             found |= self._pull([path for path in paths if path not in found], deadline)
+            if not self._has_a_say(paths, overlay, found, deadline):
+                found = {}
         return Diagnosis(
             diagnostics={self._relative(path): items for path, items in found.items()},
             unsettled=[self._relative(path) for path in paths if path not in found],
@@ -237,6 +239,7 @@ class Running:
         """Everything that the server thinks of the workspace is so, from here on."""
         changes = self._tree.changes()
         if changes:
+            self._diagnoses = False  # it may load the workspace anew
             events = [{"uri": path_to_uri(path), "type": kind} for path, kind in changes.items()]
             for start in range(0, len(events), _CHANGES_AT_ONCE):
                 part = {"changes": events[start : start + _CHANGES_AT_ONCE]}
@@ -311,6 +314,28 @@ class Running:
                 if items is not None:
                     found[path] = items
         return found
+
+    def _has_a_say(self, paths: Sequence[str], overlay: Mapping[str, str], found: Diagnostics, deadline: float) -> bool:
+        """Whether a server that has nothing to say may be believed: it has something to say of a text that is broken.
+
+        rust-analyzer, once it failed to load the root of a crate, answers every such question at once with nothing, and an edit that
+        breaks something looks safe. What its table entry has no such text for is believed.
+
+        Raises:
+            ServerProtocolError: not so, and it may be replaced by another, once.
+        """
+        self._diagnoses = self._diagnoses or any(found.values())
+        broken = self.launch.found.spec.broken
+        if not broken or not found or self._diagnoses:
+            return True
+        path = next(iter(found))
+        self._documents.bring([path], {**overlay, path: self._documents.open[path].text + broken})
+        said = self._pull([path], deadline).get(path)
+        self._documents.bring(list(paths), overlay)
+        self._diagnoses = bool(said)
+        if said == [] and not self.restarts:
+            raise ServerProtocolError(f"nothing was said of a text that is broken: {self._relative(path)}")
+        return self._diagnoses
 
     def _await_published(self, paths: Sequence[str], deadline: float) -> Diagnostics:
         """What is published of new versions of these documents; what has not come by the deadline is not in it.

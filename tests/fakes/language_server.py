@@ -33,6 +33,7 @@ A script's keys, all optional:
     unbuilt          part of the paths about which every question is answered by the error "no package metadata for file"
     complains        message that it logs as an error when it is initialized; it then knows nothing
     notifies         "loads", "never_loads": the same, said by the notification `fake/status`
+    finds            what a text holds that has one diagnostic; of all others there is none
     loads_anew       "once", "for_ever": when a file is changed it takes back by `fake/status` that it is ready, and answers with nothing
                      until it is
     publishes        diagnostics, when a file is opened that does not hold `marker`
@@ -333,7 +334,9 @@ class Server:
             name = word_at(text, params["position"])
             return {"contents": {"kind": "markdown", "value": f"hover of {name}"}} if name else None
         if method == "textDocument/diagnostic":
-            return {"kind": "full", "items": []}
+            where = {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 1}}
+            found = [{"range": where, "severity": 1, "message": "broken"}] if self.script.get("finds", "\0") in text else []
+            return {"kind": "full", "items": found}
         return []
 
     def definition(self, uri: str, text: str, position: dict[str, int]) -> object:
