@@ -111,6 +111,9 @@ class Locks(msgspec.Struct, frozen=True, kw_only=True):
     made: tuple[str, ...] = ()
 
 
+ANNOTATED_PLACES = frozenset({"parameters", "results", "models"})
+
+
 class Language(msgspec.Struct, frozen=True, kw_only=True):
     """One language. What is not said of a language is as the default says, which claims least.
 
@@ -181,7 +184,9 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     texts: what stands in texts of a source that is no code of its language, and is read for names: "assembler" of C, what "comments" tell a
         generator or a linker, the "script" of a build, "commands" of a shell, the markup of a "component", a "template" in a string.
     calls_c: a regex over a source that has in it what another language defines by names of C, NAME for the name; empty: it has none.
-    makes_annotated: libraries make objects of the types that annotations name, of what they read.
+    makes_annotated: where libraries make objects of the types that annotations name (of `ANNOTATED_PLACES`): of the "parameters" or
+        "results" of functions that they are registered, of fields of their "models", which are classes that have a base of theirs.
+    accessors: a regex over names of methods by which a library reads and writes what an object has; properties are such everywhere.
     looks_up_names: code finds members and modules by strings, as `getattr` does.
     looks_up_by: functions of its library that find a member by the name which a value is.
     is_compiled: a use that does not fit its declaration is an error before anything runs.
@@ -316,7 +321,8 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     imports_hosts: bool = False
     texts: tuple[Literal["assembler", "comments", "script", "commands", "component", "template"], ...] = ()
     calls_c: str = ""
-    makes_annotated: bool = False
+    makes_annotated: frozenset[str] = frozenset()
+    accessors: str = ""
     looks_up_names: bool = False
     looks_up_by: frozenset[str] = frozenset()
     is_compiled: bool = True

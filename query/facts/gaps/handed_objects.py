@@ -1,6 +1,7 @@
 """Types and objects that a library is given as a whole: it may call their members by names that stand nowhere here.
 
-`register(Plugin)`, `rpc.Register(new(Arith))`, `loader.load(plug)`, `@plugin class P`, `inspect.getmembers(suite)`. A function of the
+`register(Plugin)`, `rpc.Register(new(Arith))`, `loader.load(plug)`, `@plugin class P`, `inspect.getmembers(suite)`; and what annotations
+say that it makes or gets (`annotated`), of which it reads and writes what an object has. A function of the
 workspace is no library: what it calls of a parameter is resolved, or an identifier that is not. A library of the language itself counts
 where it is known to call members (`hands_objects_to`). Who has callers here is not doubted: what a library calls beside them lies outside.
 """
@@ -18,6 +19,7 @@ from indexer.text import utf16_to_index
 from query.answers.envelope import Reason
 from query.answers.paths import listed, of_paths
 from query.answers.style import count
+from query.facts import annotated
 from query.facts.decorators import keeping
 from query.facts.documents import documents
 from query.facts.families import languages_of
@@ -48,11 +50,12 @@ _MOST_PLACES = 400
 
 
 class _Member(NamedTuple):
-    """`is_asked_for`: the language's own library calls members of this name of what it is given."""
+    """`is_asked_for`: the language's own library calls members of this name of what it is given; `is_accessor`: who reads what it has."""
 
     sym_id: int
     holder: int
     is_asked_for: bool
+    is_accessor: bool
 
 
 _USES = """
@@ -102,8 +105,23 @@ def handed(index: Index, ids: Collection[int]) -> dict[int, list[tuple[str, int]
     places: dict[tuple[int, bool], list[tuple[str, int]]] = index.keep("objects handed over", dict)
     for key in sorted({(item.holder, item.is_asked_for) for item in members} - places.keys()):
         places[key] = sorted(set(_of_holder(index, *key)))
-    found = {item.sym_id: places[item.holder, item.is_asked_for] for item in members}
+    read = _read(index, members)
+    found = {item.sym_id: sorted({*places[item.holder, item.is_asked_for], *read.get(item.sym_id, ())}) for item in members}
     return {sym_id: at for sym_id, at in found.items() if at}
+
+
+def _read(index: Index, members: Sequence[_Member]) -> dict[int, list[tuple[str, int]]]:
+    """Where a library gets objects by an annotation, by member through which it reads or writes what they have."""
+    accessors = [item for item in members if item.is_accessor]
+    known = scopes(index, {item.holder for item in accessors})
+    types = sorted({item.holder for item in accessors if known[item.holder].kind in TYPE_KINDS})
+    below = index.rows(_BELOW, {"ids": types}) if types else []
+    held = annotated.held(index, {sym_id for sym_id, _ in below})
+    at: dict[int, list[tuple[str, int]]] = {}
+    for sym_id, top in below:
+        if sym_id in held:
+            at.setdefault(top, []).append((held[sym_id].path, held[sym_id].line))
+    return {item.sym_id: at[item.holder] for item in accessors if item.holder in at}
 
 
 def _members(index: Index, ids: Collection[int]) -> list[_Member]:
@@ -122,7 +140,8 @@ def _members(index: Index, ids: Collection[int]) -> list[_Member]:
         holder = around[scope.container].kind
         if holder in TYPE_KINDS or holder in _OBJECTS or (holder == SymbolKind.MODULE and scope.kind == SymbolKind.METHOD):
             is_asked_for = scope.name in rules.asked_of_objects
-            found.append(_Member(sym_id, scope.container if holder != SymbolKind.MODULE else sym_id, is_asked_for))
+            is_accessor = scope.kind == SymbolKind.PROPERTY or bool(rules.accessors and re.match(rules.accessors, scope.name))
+            found.append(_Member(sym_id, scope.container if holder != SymbolKind.MODULE else sym_id, is_asked_for, is_accessor))
     return found
 
 

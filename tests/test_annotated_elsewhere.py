@@ -1,0 +1,160 @@
+"""Types that annotations of TypeScript and Java name: a container injects them, a framework reads them from a request or writes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from support import crawl_with_ty, write_tree
+from toolchains import requires
+
+from query import api, open_index
+from query.facts.index import Index
+
+FILES: dict[str, str | bytes] = {
+    "package.json": '{"name": "cats", "version": "1.0.0"}',
+    "tsconfig.json": '{"compilerOptions": {"experimentalDecorators": true, "strict": true}, "include": ["src"]}',
+    "node_modules/web/package.json": '{"name": "web", "version": "1.0.0", "types": "index.d.ts"}',
+    "node_modules/web/index.d.ts": """
+export declare function Injectable(): ClassDecorator;
+export declare function Module(given: { providers: any[] }): ClassDecorator;
+export declare function Post(): MethodDecorator;
+export declare function Body(): ParameterDecorator;
+export declare function Nested(): PropertyDecorator;
+""",
+    "src/cats.ts": """
+import { Body, Injectable, Module, Nested, Post } from 'web';
+
+export class CatForm {
+  toy!: Toy;
+  get label() { return 'cat'; }
+}
+
+export class Toy {}
+
+export class Options {}
+
+export class Collar {}
+
+export class Plain {}
+
+export class Made {
+  @Nested() collar!: Collar;
+}
+
+@Injectable()
+export class Service {
+  constructor(private readonly options: Options) {}
+  @Post() create(@Body() form: CatForm): Made { return new Made(); }
+  unregistered(plain: Plain) { return plain; }
+}
+
+@Module({ providers: [Service] })
+export class Application {}
+""",
+    "src/main/java/demo/Service.java": """
+package demo;
+
+@org.web.Service
+public class Service {
+    private final Store store;
+
+    public Service(Store store) {
+        this.store = store;
+    }
+
+    @org.web.Post
+    public Shown create(@org.web.Body Form form) {
+        return new Shown();
+    }
+
+    Plain unregistered(Plain plain) {
+        return plain;
+    }
+}
+
+class Store {
+}
+
+class Plain {
+    public String getName() {
+        return "";
+    }
+}
+""",
+    "src/main/java/demo/Form.java": """
+package demo;
+
+public class Form {
+    private Part part;
+
+    public void setPart(Part part) {
+        this.part = part;
+    }
+
+    public void forget() {
+        this.part = null;
+    }
+}
+
+class Part {
+}
+""",
+    "src/main/java/demo/Shown.java": """
+package demo;
+
+public class Shown {
+    public String getName() {
+        return "";
+    }
+}
+""",
+}
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
+    requires("ts7")
+    requires("javac")
+    root = write_tree(tmp_path_factory.mktemp("annotated") / "clone", FILES)
+    crawl_with_ty(root, jobs=1)
+    with open_index(root) as made:
+        yield made
+
+
+def _reasons(index: Index, name: str) -> dict[str, str]:
+    answer = api.find_callers(index, name)
+    assert answer.total == 0
+    return {reason.code: reason.detail for reason in answer.completeness.reasons}
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("src.cats.CatForm", "the head of 'create' names it, which is registered by 'Post' at src/cats.ts:24: its caller may make one"),
+        ("src.cats.Toy", "a field of 'CatForm' is of it (src/cats.ts:5), and the head of 'create' names 'CatForm', which is registered by"),
+        ("src.cats.Options", "the head of 'constructor' names it, which is registered by 'Injectable' at src/cats.ts:21"),
+        ("src.cats.Collar", "a field of 'Made' is of it, which 'Nested' stands before: a library may make one: src/cats.ts:18"),
+        ("demo.Form", "the head of 'create' names it, which is registered by 'web.Post' at src/main/java/demo/Service.java:12"),
+        ("demo.Part", "a field of 'Form' is of it (src/main/java/demo/Form.java:5), and the head of 'create' names 'Form'"),
+        ("demo.Store", "the head of 'Service' names it, which is registered by 'web.Service' at src/main/java/demo/Service.java:4"),
+    ],
+)
+def test_what_a_container_or_a_framework_makes_is_a_reason(index: Index, name: str, said: str) -> None:
+    assert said in _reasons(index, name)["registered"]
+
+
+@pytest.mark.parametrize("name", ["src.cats.CatForm.label", "demo.Form.setPart", "demo.Shown.getName"])
+def test_what_reads_and_writes_an_object_that_a_framework_has_is_a_reason(index: Index, name: str) -> None:
+    said = _reasons(index, name)["handed_over"]
+    assert f"nothing here calls '{name.rpartition('.')[2]}', and a library is given what has it at 1 place" in said
+
+
+@pytest.mark.parametrize("name", ["src.cats.Plain", "demo.Plain", "demo.Plain.getName", "demo.Form.forget"])
+def test_what_no_framework_is_told_of_has_none(index: Index, name: str) -> None:
+    """A method of a registered type that is not registered itself; a method that is no accessor."""
+    assert _reasons(index, name) == {}
+
+
+def test_a_decorator_of_a_parameter_is_not_of_the_type_below(index: Index) -> None:
+    assert "registered by 'Module' at src/cats.ts:28" in _reasons(index, "src.cats.Application")["registered"]
