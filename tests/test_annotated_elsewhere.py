@@ -52,6 +52,15 @@ export class Service {
 @Module({ providers: [Service] })
 export class Application {}
 """,
+    "src/lists.ts": """
+import { Module } from 'web';
+class One { private run() {} use() { this.run(); } }
+class Other { run() {} }
+class Another { run() {} use() { this.run(); } }
+
+@Module({ providers: [One], controllers: [Other, Another] } as any)
+export class Lists { run() { new One().use(); } }
+""",
     "src/main/java/demo/Service.java": """
 package demo;
 
@@ -98,6 +107,31 @@ public class Form {
 }
 
 class Part {
+}
+""",
+    "src/main/java/demo/Job.java": """
+package demo;
+
+@org.web.Runs(Job.class)
+class Runner implements org.web.Startable {
+    public void start() {
+        log();
+    }
+
+    public void open() {
+        log();
+    }
+
+    private void log() {
+    }
+}
+
+class Job {
+    @org.web.Inject
+    private Runner runner;
+
+    void plain() {
+    }
 }
 """,
     "src/main/java/demo/Shown.java": """
@@ -154,6 +188,29 @@ def test_what_reads_and_writes_an_object_that_a_framework_has_is_a_reason(index:
 def test_what_no_framework_is_told_of_has_none(index: Index, name: str) -> None:
     """A method of a registered type that is not registered itself; a method that is no accessor."""
     assert _reasons(index, name) == {}
+
+
+def test_a_class_literal_in_an_annotation_may_make_objects(index: Index) -> None:
+    assert "the class 'Job' is a value, and whoever has it may make objects of it: src/main/java/demo/Job.java:4" in str(
+        _reasons(index, "demo.Job")["escapes"]
+    )
+
+
+def test_an_annotation_of_a_field_is_not_of_the_method_below(index: Index) -> None:
+    assert _reasons(index, "demo.Job.plain") == {}
+
+
+def test_a_base_outside_calls_no_private_member(index: Index) -> None:
+    callers = {name: api.find_callers(index, f"demo.Runner.{name}", direction="incoming").completeness for name in ("log", "open")}
+    assert callers["log"].status == "complete"
+    assert [reason.code for reason in callers["open"].reasons] == ["unresolved_base", "registered"]
+
+
+def test_lists_of_different_names_are_no_union(index: Index) -> None:
+    """`{ providers: [Service], controllers: [Controller] }`; what stands in one list is."""
+    one, other = (api.find_callers(index, f"src.lists.{name}.run", direction="incoming").completeness for name in ("One", "Other"))
+    assert [reason.code for reason in one.reasons] == []
+    assert "union" in [reason.code for reason in other.reasons]
 
 
 def test_a_decorator_of_a_parameter_is_not_of_the_type_below(index: Index) -> None:

@@ -123,6 +123,7 @@ TYPESCRIPT = Language(
     points_at_texts=True,
     types_are_values=True,
     modules_are_values=True,
+    tells_private=True,
     makes_annotated=frozenset({"parameters"}),
     hands_objects_to=ECMASCRIPT_HANDS,
     asked_of_objects=frozenset({"handleEvent", "start", "pull", "write", "abort", "close", "cancel", "transform", "flush"}),

@@ -59,6 +59,7 @@ JAVA = Language(
     project_files=("pom.xml", "build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"),
     hooks=JVM_HOOKS,
     bridges=JAVA_BRIDGES,
+    tells_private=True,
     leaves_unsaid=True,
     makes_annotated=frozenset({"parameters"}),
     accessors=r"(?:get|set|is|has|with|add)[A-Z]",

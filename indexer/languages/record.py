@@ -148,6 +148,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     spreads_mappings: `f(**given)` gives a mapping's values to the parameters that are called like its keys.
     decides_platform: a regex of conditions of which a server takes one side alone; empty: none does.
     makes_own_type: a regex of what makes one more value of the type that a value has: `new static`; empty: no server tells less of it.
+    tells_private: a signature has the word `private` where no other type can name a member.
     leaves_unsaid: constructors run others without a word, tools write accessors of fields, classes without a name have members.
     read_as_properties: endings of files of other languages that read `getName` as `name`.
     operates_elsewhere: members that operators and other syntax of the languages beside it call (`read_as_properties`).
@@ -288,6 +289,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     spreads_mappings: bool = False
     decides_platform: str = ""
     makes_own_type: str = ""
+    tells_private: bool = False
     leaves_unsaid: bool = False
     read_as_properties: tuple[str, ...] = ()
     reads_by_getters: bool = False
