@@ -195,6 +195,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     Types:
     satisfies: how a type fits an interface without naming it: "unsaid" (Go: no type names its interfaces), by its "shape" (TypeScript),
         by a "protocol" (Python); empty: it does not.
+    has_types: its programs may define types; where not, nothing is missing that a server does not tell of them.
     bases_are_named: a type's text names all types above it, but for those that it fits by `satisfies`.
     fields_by_assignment: a class gets fields by assignments in its methods (`self.x = …`).
     members_by_assignment: anything gets members by assignment (`x.name = …`), which look like variables.
@@ -330,6 +331,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     is_compiled: bool = True
 
     satisfies: Satisfies = ""
+    has_types: bool = True
     bases_are_named: bool = False
     fields_by_assignment: bool = False
     members_by_assignment: bool = False
