@@ -52,6 +52,38 @@ export class Service {
 @Module({ providers: [Service] })
 export class Application {}
 """,
+    "src/entity.ts": """
+import { Nested } from 'web';
+
+export class Entity {
+  @Nested() created!: number;
+  @Nested() unnamed!: number;
+  plain!: number;
+}
+
+export const order = ['entity.created', 'entity.plain', 'unnamed things'];
+""",
+    "src/main/java/demo/Row.java": """
+package demo;
+
+class Row {
+    @org.web.Column
+    private String lastName;
+
+    @org.web.Column
+    private String title;
+
+    private String plain;
+
+    String query() {
+        return "SELECT r FROM Row r WHERE r.title = :title AND r.plain = 'plain'";
+    }
+}
+
+interface Rows extends org.web.Repository {
+    Row findFirstByLastNameAndPlain(String lastName, String plain);
+}
+""",
     "src/lists.ts": """
 import { Module } from 'web';
 class One { private run() {} use() { this.run(); } }
@@ -211,6 +243,25 @@ def test_lists_of_different_names_are_no_union(index: Index) -> None:
     one, other = (api.find_callers(index, f"src.lists.{name}.run", direction="incoming").completeness for name in ("One", "Other"))
     assert [reason.code for reason in one.reasons] == []
     assert "union" in [reason.code for reason in other.reasons]
+
+
+@pytest.mark.parametrize(
+    ("name", "place"),
+    [
+        ("src.entity.Entity.created", "src/entity.ts:10"),
+        ("demo.Row.lastName", "src/main/java/demo/Row.java:19"),
+        ("demo.Row.title", "src/main/java/demo/Row.java:14"),
+    ],
+)
+def test_a_field_that_a_library_keeps_may_be_named_in_texts(index: Index, name: str, place: str) -> None:
+    [reason] = api.find_references(index, name).completeness.reasons
+    assert reason.code == "string_member"
+    assert f"texts may name it to the library that keeps it: {place}; look there" in reason.detail
+
+
+@pytest.mark.parametrize("name", ["src.entity.Entity.unnamed", "src.entity.Entity.plain", "demo.Row.plain"])
+def test_a_field_that_none_keeps_or_no_text_names_is_complete(index: Index, name: str) -> None:
+    assert api.find_references(index, name).completeness.status == "complete"
 
 
 def test_a_decorator_of_a_parameter_is_not_of_the_type_below(index: Index) -> None:

@@ -124,6 +124,7 @@ TYPESCRIPT = Language(
     types_are_values=True,
     modules_are_values=True,
     tells_private=True,
+    keeps_fields=True,
     makes_annotated=frozenset({"parameters"}),
     hands_objects_to=ECMASCRIPT_HANDS,
     asked_of_objects=frozenset({"handleEvent", "start", "pull", "write", "abort", "close", "cancel", "transform", "flush"}),

@@ -187,6 +187,8 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     calls_c: a regex over a source that has in it what another language defines by names of C, NAME for the name; empty: it has none.
     makes_annotated: where libraries make objects of the types that annotations name (of `ANNOTATED_PLACES`): of the "parameters" or
         "results" of functions that they are registered, of fields of their "models", which are classes that have a base of theirs.
+    keeps_fields: a library that has a decorator before a field may find the field by a string.
+    asked_by_name: a regex over names of methods that a library writes by what their names ask for, NAME for that of a field.
     accessors: a regex over names of methods by which a library reads and writes what an object has; properties are such everywhere.
     looks_up_names: code finds members and modules by strings, as `getattr` does.
     looks_up_by: functions of its library that find a member by the name which a value is.
@@ -325,6 +327,8 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     texts: tuple[Literal["assembler", "comments", "script", "commands", "component", "template"], ...] = ()
     calls_c: str = ""
     makes_annotated: frozenset[str] = frozenset()
+    keeps_fields: bool = False
+    asked_by_name: str = ""
     accessors: str = ""
     looks_up_names: bool = False
     looks_up_by: frozenset[str] = frozenset()
