@@ -20,6 +20,7 @@ export declare function Injectable(): ClassDecorator;
 export declare function Module(given: { providers: any[] }): ClassDecorator;
 export declare function Post(): MethodDecorator;
 export declare function Body(): ParameterDecorator;
+export declare function provide(routes: object[]): void;
 export declare function Nested(): PropertyDecorator;
 """,
     "src/cats.ts": """
@@ -82,6 +83,21 @@ class Row {
 
 interface Rows extends org.web.Repository {
     Row findFirstByLastNameAndPlain(String lastName, String plain);
+}
+""",
+    "src/routes.ts": "export const routes = [{ path: '', children: [{ load: () => 1 }] }];\nexport const kept = [{ store: () => 1 }];\n",
+    "src/config.ts": """import { provide } from 'web';
+import { kept, routes } from './routes';
+provide(routes);
+export const all = kept.length;
+""",
+    "src/main/java/demo/Missing.java": """
+package demo;
+
+class Missing extends RuntimeException {
+    static Object of(java.util.Optional<Object> found) {
+        return found.orElseThrow(Missing::new);
+    }
 }
 """,
     "src/lists.ts": """
@@ -189,7 +205,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
 
 
 def _reasons(index: Index, name: str) -> dict[str, str]:
-    answer = api.find_callers(index, name)
+    answer = api.find_callers(index, name, direction="incoming")
     assert answer.total == 0
     return {reason.code: reason.detail for reason in answer.completeness.reasons}
 
@@ -226,6 +242,19 @@ def test_a_class_literal_in_an_annotation_may_make_objects(index: Index) -> None
     assert "the class 'Job' is a value, and whoever has it may make objects of it: src/main/java/demo/Job.java:4" in str(
         _reasons(index, "demo.Job")["escapes"]
     )
+
+
+def test_a_reference_to_a_constructor_that_nobody_wrote_may_make_objects(index: Index) -> None:
+    assert "whoever has it may make objects of it: src/main/java/demo/Missing.java:6" in _reasons(index, "demo.Missing")["escapes"]
+
+
+def test_what_a_list_has_that_a_library_is_given_may_be_called(index: Index) -> None:
+    assert "is given what has it at 1 place, and may call it: src/config.ts:3" in _reasons(index, "src.routes.load")["handed_over"]
+    assert _reasons(index, "src.routes.store") == {}
+
+
+def test_a_constructor_is_run_by_what_keeps_its_type(index: Index) -> None:
+    assert "registered by 'Injectable' at src/cats.ts:21" in _reasons(index, "src.cats.Service.constructor")["registered"]
 
 
 def test_an_annotation_of_a_field_is_not_of_the_method_below(index: Index) -> None:

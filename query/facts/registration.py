@@ -86,7 +86,9 @@ def registered(index: Index, ids: Collection[int]) -> dict[int, Registered]:
     asked = [sym_id for sym_id in sorted(ids) if known[sym_id].kind in _CALLED or known[sym_id].runs]
     docs = documents(index, {known[sym_id].doc_id for sym_id in asked})
     found: dict[int, Registered] = {}
-    for sym_id, item in keeping(index, asked).items():
+    makers = {sym_id: holder for sym_id in asked if known[sym_id].kind == SymbolKind.CONSTRUCTOR and (holder := known[sym_id].container)}
+    kept = keeping(index, sorted({*asked, *makers.values()}))
+    for sym_id, item in [(sym_id, item) for sym_id in asked if (item := kept.get(sym_id) or kept.get(makers.get(sym_id, -1)))]:
         path = docs[item.doc_id].path
         name = f"{item.within}.{item.name}" if item.within else item.name
         words = f"registered by '{name}' at {path}:{item.line + 1}: whoever holds the registry may call it"

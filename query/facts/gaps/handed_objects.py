@@ -69,6 +69,13 @@ _BELOW = """
         UNION SELECT b.top, t.sub_id FROM below b JOIN type_edge t ON t.super_id = b.id
     ) SELECT id, top FROM below ORDER BY ALL
 """
+_HOLDING = """
+    SELECT s.sym_id FROM symbol s
+    WHERE s.doc_id = $doc AND is_kind(s.kind, 'variable', 'constant') AND NOT has_flag(s.flags, 'local')
+      AND (s.start_line, s.start_col) < ($line, $col) AND (s.end_line, s.end_col) > ($line, $col) ORDER BY ALL
+"""
+"""Variables of a file in whose text a place stands: `const routes = [{ load() {} }]`."""
+
 _CALLED = """
     SELECT DISTINCT r.sym_id FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN refs r ON r.sym_id = u.id
     WHERE has_role(r.roles, 'call', 'read') AND NOT has_role(r.roles, 'definition', 'mention')
@@ -160,6 +167,8 @@ def _of_holder(index: Index, holder: int, is_asked_for: bool) -> Iterator[tuple[
     sources = Sources(index)
     if scope.kind not in TYPE_KINDS | _OBJECTS:  # a member of an object that has no name
         yield from _without_name(index, sources, path, scope)
+        for (variable,) in index.rows(_HOLDING, {"doc": scope.doc_id, "line": scope.line, "col": scope.col}):
+            yield from _of_holder(index, variable, is_asked_for)
         return
     below = [sym_id for sym_id, _ in index.rows(_BELOW, {"ids": [holder]})] if scope.kind in TYPE_KINDS else [holder]
     for item in keeping(index, below).values() if len(below) == 1 else ():

@@ -41,6 +41,7 @@ _LITERAL = re.compile(
     r"|hashCode|isAssignableFrom|getClassLoader|desiredAssertionStatus|getModule|equals|toString|getModifiers|getProtectionDomain)\b"
     r"|\s*[!=]=)"
 )
+_REFERENCE = re.compile(r"[\w$]+\s*::\s*new\b")
 _BEFORE = re.compile(r"(?:(?P<callee>[\w$]+)\s*\((?:[^()]*,)?\s*(?:[\w$]+\.)*|[!=]=\s*(?:[\w$]+\.)*)$")
 _WRITES_ACCESSORS = frozenset({"Data", "Value", "ToString", "EqualsAndHashCode"})
 _GIVES_VALUES = frozenset({"MethodSource", "FieldSource"})
@@ -113,9 +114,6 @@ def _causes(
     if made is not None and made.record.kind in TYPES:
         if (not is_called or index.rows(_HAS_CALL, [_MADE_BY])) and (places := _literals(index, made, language)):
             yield "escapes", f"the class '{made.record.name}' is a value, and whoever has it may make objects of it", places
-        if made is not symbol and not is_called and (kept := keeping(index, [made.sym_id]).get(made.sym_id)):
-            detail = f"'{kept.name}' stands on '{made.record.name}', and what reads that may make objects of it"
-            yield "registered", detail, [(made.record.path, kept.line)]
     elif record.kind == _METHOD and around is not None and around.record.kind in TYPES:
         yield from _of_method(index, symbol, around, is_called=is_called)
 
@@ -157,6 +155,8 @@ def _literals(index: Index, around: Symbol, language: str) -> list[Place]:
     for path, line, col, _ in [*index.rows(_NAMED, [around.sym_id]), *index.rows(_OPEN, [around.record.name])]:
         lines = sources.lines(path)
         text = lines[line].decode("utf-8", "replace") if lines is not None and line < len(lines) else ""
+        if _REFERENCE.match(text, col):
+            found.append((path, line))
         if not _LITERAL.match(text, col):
             continue
         before = _BEFORE.search(text[:col])
