@@ -91,6 +91,19 @@ import { kept, routes } from './routes';
 provide(routes);
 export const all = kept.length;
 """,
+    "src/test/java/demo/FormTest.java": """
+package demo;
+
+@org.web.Boots
+public class FormTest {
+    @org.junit.jupiter.api.Test
+    public void works() {
+    }
+
+    public void helps() {
+    }
+}
+""",
     "src/main/java/demo/Missing.java": """
 package demo;
 
@@ -206,7 +219,6 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
 
 def _reasons(index: Index, name: str) -> dict[str, str]:
     answer = api.find_callers(index, name, direction="incoming")
-    assert answer.total == 0
     return {reason.code: reason.detail for reason in answer.completeness.reasons}
 
 
@@ -223,6 +235,7 @@ def _reasons(index: Index, name: str) -> dict[str, str]:
     ],
 )
 def test_what_a_container_or_a_framework_makes_is_a_reason(index: Index, name: str, said: str) -> None:
+    assert api.find_callers(index, name, direction="incoming").total == 0
     assert said in _reasons(index, name)["registered"]
 
 
@@ -251,6 +264,11 @@ def test_a_reference_to_a_constructor_that_nobody_wrote_may_make_objects(index: 
 def test_what_a_list_has_that_a_library_is_given_may_be_called(index: Index) -> None:
     assert "is given what has it at 1 place, and may call it: src/config.ts:3" in _reasons(index, "src.routes.load")["handed_over"]
     assert _reasons(index, "src.routes.store") == {}
+
+
+def test_who_runs_tests_is_not_asked_for(index: Index) -> None:
+    assert _reasons(index, "demo.FormTest.works") == {}
+    assert "is given what has it at 1 place" in _reasons(index, "demo.FormTest.helps")["handed_over"]
 
 
 def test_a_constructor_is_run_by_what_keeps_its_type(index: Index) -> None:

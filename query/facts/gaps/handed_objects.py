@@ -20,7 +20,7 @@ from query.answers.envelope import Reason
 from query.answers.paths import listed, of_paths
 from query.answers.style import count
 from query.facts import annotated
-from query.facts.decorators import keeping
+from query.facts.decorators import decorators_of, keeping
 from query.facts.documents import documents
 from query.facts.families import languages_of
 from query.facts.gaps.uses import Uses
@@ -105,6 +105,8 @@ def reasons(index: Index, uses: Uses) -> list[Reason]:
 def handed(index: Index, ids: Collection[int]) -> dict[int, list[tuple[str, int]]]:
     """Those members that nothing here calls and whose type or object a library is given, and where: path and line, 0-based."""
     members = _members(index, ids)
+    run = _run_as_tests(index, [item.sym_id for item in members])
+    members = [item for item in members if item.sym_id not in run]
     called = {sym_id for (sym_id,) in index.rows(_CALLED, {"ids": sorted(item.sym_id for item in members)})} if members else set[int]()
     members = [item for item in members if item.sym_id not in called]
     if not members:
@@ -115,6 +117,14 @@ def handed(index: Index, ids: Collection[int]) -> dict[int, list[tuple[str, int]
     read = _read(index, members)
     found = {item.sym_id: sorted({*places[item.holder, item.is_asked_for], *read.get(item.sym_id, ())}) for item in members}
     return {sym_id: at for sym_id, at in found.items() if at}
+
+
+def _run_as_tests(index: Index, ids: Sequence[int]) -> set[int]:
+    """Those of which a decorator says that a test runner calls them, which is nobody who is asked for."""
+    known = scopes(index, ids)
+    languages = {doc_id: document.language for doc_id, document in documents(index, {known[sym_id].doc_id for sym_id in ids}).items()}
+    told = {sym_id: running for sym_id in ids if (running := record_of(languages[known[sym_id].doc_id]).hooks.running)}
+    return {item.of for item in decorators_of(index, sorted(told)) if item.name in told[item.of]}
 
 
 def _read(index: Index, members: Sequence[_Member]) -> dict[int, list[tuple[str, int]]]:
