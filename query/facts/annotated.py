@@ -42,10 +42,11 @@ _OF_FIELDS = """
 """
 _BASES = """
     WITH RECURSIVE up(sub_id, super_id) AS (
-        SELECT t.sub_id, t.super_id FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN type_edge t ON t.sub_id = u.id
+        SELECT id, id FROM (SELECT unnest($ids::INTEGER[]) AS id)
         UNION SELECT u.sub_id, t.super_id FROM up u JOIN type_edge t ON t.sub_id = u.super_id
     )
-    SELECT u.sub_id, s.qualified_name FROM up u JOIN symbol s ON s.sym_id = u.super_id WHERE has_flag(s.flags, 'external') ORDER BY ALL
+    SELECT u.sub_id, s.qualified_name FROM up u JOIN symbol s ON s.sym_id = u.super_id WHERE has_flag(s.flags, 'external')
+    UNION SELECT u.sub_id, b.name FROM up u JOIN unresolved_base b ON b.class_id = u.super_id ORDER BY ALL
 """
 _MOST_HOLDERS = 4
 """Types within types that are followed: what a request is read into is seldom deeper."""
