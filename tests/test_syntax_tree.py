@@ -112,6 +112,12 @@ CASES: dict[str, str] = {
           <A>(f: A, g: A): A
         } = dual(2, f)
         """,
+    "typescript/newer_than_the_grammar.ts": """
+        export type * from "./types.js";
+        export  type  * as all from "./more.js";
+        export const of = (using: Using, tables: Table[]): Using => freeze({ ...using, tables: [...using.tables, ...tables] });
+        export function close() { using file = open(); return sql<{ n: number }>`select 1`.as("o"); }
+        """,
     "typescript/broken.ts": """
         class A { m( { }
         function ok() { return 1; }
