@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 import shlex
@@ -12,6 +13,7 @@ from query.surface.registry import ALIASES, load, names
 _COMMAND = re.compile(r"lspidx query (?P<name>[a-z_]+)(?P<words>(?: (?:'[^']*'|\"[^\"]*\"|[^\s'\"(;,])+)*)")
 
 
+@functools.lru_cache(1_000)
 def in_calls(text: str) -> str:
     """`list: lspidx query references Box.put --possible` → `list: find_references {"symbol": "Box.put", "possible": true}`."""
     return _COMMAND.sub(lambda match: _call(match["name"], match["words"]) or match[0], text) if "lspidx query " in text else text

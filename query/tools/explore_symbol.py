@@ -163,7 +163,7 @@ def _text(answer: Answer[Explored], style: Style) -> Iterator[str]:
     seldom="source_lines",
     example="explore get_object_or_404",
     task="read",
-    hint="everything about a symbol source callers references tests types overview context",
+    hint="everything about a symbol source callers references tests types overview context explain who uses",
     text=_text,
 )
 def TOOL(context: Context, ask: ExploreSymbol) -> Answer[Explored]:

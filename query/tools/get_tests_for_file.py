@@ -111,7 +111,7 @@ def _text(answer: Answer[TestsForFile], style: Style) -> Iterator[str]:
     positional="file_path",
     example="tests_for shortcuts.py",
     task="tests",
-    hint="which tests cover exercise to run after editing a source file test mapping",
+    hint="which tests cover exercise to run after editing a source file test mapping suite fail break",
     text=_text,
 )
 def TOOL(context: Context, ask: GetTestsForFile) -> Answer[TestsForFile]:
