@@ -3,11 +3,13 @@ lists that were longer than what they told."""
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from support import crawled_tree, write_tree
+from query_support import plain_environment
+from support import crawl_with_ty, crawled_tree, write_tree
 from toolchains import requires
 
 from indexer.errors import EditRefused
@@ -164,3 +166,19 @@ def test_an_agent_reads_no_command_line(python: Service):
     cut = python.ask("find_symbol", {"query": "", "limit": 1})
     assert "--cursor" in to_text(cut, Style(color=False))
     assert "--cursor" not in to_text(cut, AGENT)
+
+
+def test_a_use_in_a_file_that_has_changed_is_told_with_its_line(tmp_path: Path):
+    """The text was empty: the file is not what was indexed any more, and git was not asked what it was."""
+    root = write_tree(tmp_path / "one", {"one.py": "def cost(a):\n    return a\n\n\ndef bill():\n    return cost(1)\n"})
+    person = ["-c", "user.name=x", "-c", "user.email=x@example.org", "-c", "commit.gpgsign=false"]
+    for words in (["init", "-q"], ["add", "-A"], [*person, "commit", "-qm", "all"]):
+        subprocess.run(["git", *words], cwd=root, env=plain_environment(root), check=True)
+    crawl_with_ty(root)
+    (root / "one.py").write_text("def cost(a, b):\n    return a\n\n\ndef bill():\n    return cost(1)\n", encoding="utf-8")
+    service = Service(root)
+    try:
+        [changed] = service.ask("detect_changes", {}).result.changed_symbols
+    finally:
+        service.close()
+    assert [site.text for site in changed.stale()] == ["return cost(1)"]
