@@ -460,7 +460,7 @@ def find_references(
         column: 1-based, in UTF-16 code units
         position_pattern: text of the file with one @@ at the place meant
         include_declaration: also the symbol's own definitions
-        role: only these roles: call, read, write, import, decorator, supertype, annotation, ...
+        role: only these roles: call, read, write (of a field by keyword, too), import, decorator, supertype, annotation, ...
         path: only documents that match this glob
         tests: references in test files
         possible: also unresolved identifiers of that name, marked as possible
@@ -590,7 +590,7 @@ def get_cross_repo_references(
         column: 1-based, in UTF-16 code units
         position_pattern: text of the file with one @@ at the place meant
         include_declaration: also the symbol's own definitions
-        role: only these roles: call, read, write, import, decorator, supertype, annotation, ...
+        role: only these roles: call, read, write (of a field by keyword, too), import, decorator, supertype, annotation, ...
         path: only documents that match this glob
         tests: references in test files
         possible: also unresolved identifiers of that name, marked as possible
@@ -1049,7 +1049,7 @@ def rename_symbol(
     apply: bool = False,
     plan: str = "",
     exclude_globs: list[str] | None = None,
-    sites: Literal["ask", "server", "both"] = "ask",
+    sites: Literal["ask", "server", "both", "possible"] = "ask",
 ) -> Answer[Renamed]:
     """Renames a symbol everywhere, as a running language server says, held against the index; shows the edit, or writes it with apply.
 
@@ -1064,7 +1064,8 @@ def rename_symbol(
         plan: plan of the answer that showed it: refused if what would be written is something else by now
         exclude_globs: files to leave alone: vendor/**, **/*_gen.go, *.pb.go
         sites: where server and index disagree (uses that only the index knows, overriding members, files outside), or uses may be left that
-            neither knows: ask: show it, and refuse to write; server: do as the server says; both: rename what the index knows too
+            neither knows: ask: show it, and refuse to write; server: do as the server says; both: rename what the index knows too;
+            possible: and what only has that name and could not be resolved
     """
 
 def replace_symbol_body(

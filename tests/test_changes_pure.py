@@ -330,6 +330,8 @@ def test_layout_and_comments_are_no_code(language: str, old: str, new: str, same
         ("def f(a) -> None:", "def f(a) -> None", True),
         ("def f(a, b)", "def f(b, *, a)", False),
         ("f(a", "def f(a, b=1)", False),
+        ("def f(a, b, /)", "def f(b, a, /)", False),
+        ("def f(a, b, /)", "def f(c, d, /)", True),
     ],
 )
 def test_python_declarations_are_compatible_where_every_call_still_fits(old: str, new: str, compatible: bool):
@@ -374,6 +376,19 @@ def test_python_declarations_are_compatible_where_every_call_still_fits(old: str
         ("cpp", "int f(unsigned)", "int f(int)", False),
         ("c", "int f(void)", "int f()", True),
         ("ruby", "def f(a)", "def f(a, b = 1)", False),
+        ("go", "func Do(low, high int)", "func Do(high, low int)", False),  # every call fits, and passes something else
+        ("go", "func Do(a int, b int, c ...int)", "func Do(a int, x int, c ...int)", True),
+        ("go", "func Do(_ int, _ int)", "func Do(a int, _ int)", True),
+        ("typescript", "run(from: number, to: number): void", "run(to: number, from: number): void", False),
+        ("typescript", "run(a?: number, b?: number)", "run(a?: number, c?: number, b?: number)", False),
+        (
+            "typescript",
+            "constructor(private readonly a: string, public b: string)",
+            "constructor(public b: string, private a: string)",
+            False,
+        ),
+        ("typescript", "run({ a, b }: Options, c: Options)", "run({ a }: Options, c: Options)", True),
+        ("cpp", "int f(int width, int height)", "int f(int height, int width)", False),
     ],
 )
 def test_declarations_of_other_languages(language: str, old: str, new: str, compatible: bool):

@@ -145,7 +145,7 @@ def test_uses_that_only_the_index_knows_are_shown_and_renamed_on_request(service
     assert shown.result.only_index_total == len(shown.result.only_index)
     assert shown.completeness.status == "partial"
     assert "index_knows_more" in {reason.code for reason in shown.completeness.reasons}
-    assert shown.result.edited.needs == [{"sites": "both"}, {"sites": "server"}]
+    assert shown.result.edited.needs == [{"sites": "both", "plan": ""}, {"sites": "server"}], "both writes more than was shown"
     with pytest.raises(EditRefused, match="sites=both"):
         service.ask("rename_symbol", {"symbol": "shop.money.total", "new_name": "amount", "apply": True})
     assert texts(shop) == before

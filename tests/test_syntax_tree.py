@@ -112,6 +112,12 @@ CASES: dict[str, str] = {
           <A>(f: A, g: A): A
         } = dual(2, f)
         """,
+    "typescript/newer_than_the_grammar.ts": """
+        export type * from "./types.js";
+        export  type  * as all from "./more.js";
+        export const of = (using: Using, tables: Table[]): Using => freeze({ ...using, tables: [...using.tables, ...tables] });
+        export function close() { using file = open(); return sql<{ n: number }>`select 1`.as("o"); }
+        """,
     "typescript/broken.ts": """
         class A { m( { }
         function ok() { return 1; }
@@ -700,6 +706,18 @@ def test_importing_the_package_loads_no_grammar() -> None:
 # ---- robustness
 
 _DEEP = 10_000
+
+
+def test_what_the_grammar_of_typescript_does_not_know_is_no_gap() -> None:
+    """Each of the three made every answer about the files of a whole library partial."""
+    assert _parse("typescript/a.ts", _NEWER).error_lines == []
+    assert _parse("typescript/a.ts", b"export type { from 'x';\n").error_lines
+
+
+_NEWER = b"""export type * from "./types.js";
+export const of = (using: Using): Using => freeze({ ...using, tables: using.tables });
+export function close() { using file = open(); return sql<{ n: number }>`select 1`.as("o"); }
+"""
 
 
 @pytest.mark.slow

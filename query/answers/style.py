@@ -27,10 +27,13 @@ def count(number: int, what: str) -> str:
 
 
 class Style:
-    """One way to print. `compact` leaves out what repeats; `color` adds escape sequences, which click removes off a terminal."""
+    """One way to print. `compact` leaves out what repeats; `color` adds escape sequences, which click removes off a terminal.
 
-    def __init__(self, *, compact: bool = False, color: bool = True) -> None:
-        self.compact = compact
+    calls: for who calls tools and types no commands.
+    """
+
+    def __init__(self, *, compact: bool = False, color: bool = True, calls: bool = False) -> None:
+        self.compact, self.calls = compact, calls
         self.color = color and not compact
 
     # ---- words

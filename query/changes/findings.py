@@ -324,7 +324,7 @@ class Findings:
                         updated=False,
                         side=side,
                         is_test=document.is_test,
-                        text=self._sources[id(self._index)].line(document.path, call.line),
+                        text=self._sources[id(self._index)].quote(document.path, call.line)["text"],
                     )
                 )
         return found
@@ -347,7 +347,7 @@ class Findings:
             side=site.side,
             is_test=site.use.is_test,
             dispatch=site.use.dispatch,
-            text=self._sources[id(site.held_by)].line(site.path, site.use.line),
+            text=self._sources[id(site.held_by)].quote(site.path, site.use.line)["text"],
         )
 
 

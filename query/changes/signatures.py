@@ -42,7 +42,15 @@ def is_compatible(language: str, kind: int, old: str, new: str) -> bool:
     if reader is None:
         return False
     before, after = _split(old), _split(new)
-    return before is not None and after is not None and _extends(reader, before, after)
+    if before is None or after is None or _trades_places(reader(before.parameters), reader(after.parameters)):
+        return False
+    return _extends(reader, before, after)
+
+
+def _trades_places(old: Sequence[_Parameter], new: Sequence[_Parameter]) -> bool:
+    """Whether a parameter stands at another place: of one type with those around it, calls fit as before and pass something else."""
+    at = {item.name: place for place, item in enumerate(new) if item.name}
+    return any(at.get(item.name, place) != place for place, item in enumerate(old))
 
 
 def stands_in(language: str, old: str, new: str) -> bool:
@@ -97,6 +105,9 @@ def _accepts(before: ast.arguments, after: ast.arguments) -> bool:
     """Whether every call that fits `before` fits `after` and means the same."""
     old, new = [*before.posonlyargs, *before.args], [*after.posonlyargs, *after.args]
     by_keyword = {item.arg for item in [*after.args, *after.kwonlyargs]}
+    at = {item.arg: position for position, item in enumerate(new)}
+    if any(at.get(item.arg, position) != position for position, item in enumerate(old)):
+        return False
     # by position: enough places, none of them new before the last of the old, fewer or as many required
     if len(new) < len(old) and after.vararg is None:
         return False
@@ -135,10 +146,11 @@ class _Split(NamedTuple):
 
 
 class _Parameter(NamedTuple):
-    """`contract`: what must stay as it is: names do not matter to who calls it."""
+    """`contract`: what must stay as it is. The name does not matter to who calls it, unless it stands at another place than before."""
 
     contract: str
     optional: bool
+    name: str = ""
 
 
 def _split(signature: str) -> _Split | None:
@@ -217,7 +229,8 @@ def _typescript(parameters: Sequence[str]) -> list[_Parameter]:
         declared, _, default = _at_top(text, "=")
         name, _, kind = _at_top(declared, ":")
         rest = name.strip().startswith("...")
-        found.append(_Parameter(plain(kind) + ("..." if rest else ""), rest or name.rstrip().endswith("?") or bool(default)))
+        own = plain(name.strip().rpartition(" ")[2]).removeprefix("...").rstrip("?") if "{" not in name else plain(name)
+        found.append(_Parameter(plain(kind) + ("..." if rest else ""), rest or name.rstrip().endswith("?") or bool(default), own))
     return found
 
 
@@ -230,7 +243,7 @@ def _go(parameters: Sequence[str]) -> list[_Parameter]:
     kind = ""
     for word in reversed(words):
         kind = word[1] if len(word) > 1 else kind
-        found.append(_Parameter(plain(kind), kind.startswith("...")))
+        found.append(_Parameter(plain(kind), kind.startswith("..."), "" if word[0] == "_" else word[0]))
     return found[::-1]
 
 
@@ -252,8 +265,8 @@ def _cpp(parameters: Sequence[str]) -> list[_Parameter]:
             "auto",
         )
         is_only = named is None or named.group(1).strip() in ("", "const", "unsigned", "struct", "enum", "class", "volatile")
-        kind = declared if is_type or is_only or named is None else named.group(1)
-        found.append(_Parameter(plain(kind), bool(default) or text.strip() == "..."))
+        kind, name = (declared, "") if is_type or is_only or named is None else (named.group(1), named.group(2))
+        found.append(_Parameter(plain(kind), bool(default) or text.strip() == "...", name))
     return [item for item in found if item.contract != "void"]
 
 

@@ -64,12 +64,21 @@ def callees_at(index: Index, sites: Collection[Site]) -> dict[Site, dict[int, se
 
 def types_at(index: Index, sites: Collection[Site]) -> set[Site]:
     """Those of the places at which a class is named."""
+    return _named_at(index, sites, "is_type(s.kind)")
+
+
+def values_at(index: Index, sites: Collection[Site]) -> set[Site]:
+    """Those of the places at which a variable, a parameter, a field or a function is named."""
+    return _named_at(index, sites, "(is_value(s.kind) OR is_callable(s.kind))")
+
+
+def _named_at(index: Index, sites: Collection[Site], what: str) -> set[Site]:
     rows = index.rows(
-        """
+        f"""
         SELECT DISTINCT p.path, p.line, p.col
         FROM (SELECT unnest($paths::VARCHAR[]) AS path, unnest($lines::INTEGER[]) AS line, unnest($cols::INTEGER[]) AS col) p
         JOIN document d ON d.path = p.path JOIN occ o ON o.doc_id = d.doc_id AND o.line = p.line AND o.col = p.col
-        JOIN symbol s ON s.sym_id = o.sym_id WHERE is_type(s.kind) ORDER BY ALL
+        JOIN symbol s ON s.sym_id = o.sym_id WHERE {what} ORDER BY ALL
         """,
         _columns(sites),
     ) if sites else []  # fmt: skip

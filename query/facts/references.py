@@ -8,13 +8,14 @@ from typing import Annotated, Any, Literal, NamedTuple
 import msgspec
 
 from indexer.errors import UsageError
-from indexer.model import Evidence, Role
+from indexer.model import Evidence, Role, SymbolKind
 from query.answers.pages import offset_of
 from query.facts.index import Index
 from query.facts.parameters import Named, path_pattern
 from query.facts.sources import Sources
 from query.facts.symbols import Symbol
 
+_SET_BY_KEYWORD = (SymbolKind.FIELD.label, SymbolKind.PROPERTY.label)
 _POSSIBLE = 255
 """In place of evidence: an identifier of the right name that nobody could resolve."""
 
@@ -24,7 +25,10 @@ class Filtered(Named, kw_only=True):
 
     include_declaration: Annotated[bool, msgspec.Meta(description="also the symbol's own definitions")] = False
     role: Annotated[
-        list[str], msgspec.Meta(description="only these roles: call, read, write, import, decorator, supertype, annotation, ...")
+        list[str],
+        msgspec.Meta(
+            description="only these roles: call, read, write (of a field by keyword, too), import, decorator, supertype, annotation, ..."
+        ),
     ] = []
     path: Annotated[str, msgspec.Meta(description="only documents that match this glob")] = ""
     tests: Annotated[Literal["include", "exclude", "only"], msgspec.Meta(description="references in test files")] = "include"
@@ -84,6 +88,8 @@ def search(index: Index, symbol: Symbol, ask: Filtered, parts: Sequence[str] = (
         )
     if ask.role:
         values["mask"] = _mask(ask.role)
+        if symbol.record.kind in _SET_BY_KEYWORD and values["mask"] & Role.WRITE:  # `Config{Retries: 3}`, `{ retries: 3 }`
+            values["mask"] |= int(Role.KEYWORD)
         conditions.append("r.roles & $mask <> 0")
     if ask.path:
         values["path"] = path_pattern(index, ask.path)

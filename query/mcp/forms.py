@@ -17,6 +17,7 @@ from query.mcp.options import Options
 from query.mcp.protocol import Result, text_of_ours
 from query.surface import search
 from query.surface.budget import shorten
+from query.surface.in_calls import in_calls
 from query.surface.parts import Parts
 from query.surface.registry import Tool
 from query.surface.render import OWN_WORDS, error_record, error_text, to_text
@@ -61,7 +62,7 @@ def answered(tool: Tool, answer: Answer[Any], options: Options) -> Result:
     def text_of(part: Answer[Any]) -> str:
         if id(part) not in texts:
             hint = next_hint(tool, part)
-            text = first + click.unstyle(to_text(part, Style(compact=True))) + (f"\nnext: {hint}" if hint else "")
+            text = first + click.unstyle(to_text(part, Style(compact=True, calls=True))) + (f"\nnext: {hint}" if hint else "")
             texts[id(part)] = (part, text)
         return texts[id(part)][1]
 
@@ -85,7 +86,7 @@ def answered(tool: Tool, answer: Answer[Any], options: Options) -> Result:
 
 def failed(error: LspidxError, options: Options) -> Result:
     """What went wrong and what to do, as an answer that the model reads, not as an error of the protocol."""
-    text = click.unstyle(error_text(error))
+    text = in_calls(click.unstyle(error_text(error)))
     if not isinstance(error, OWN_WORDS):
         text = "\n".join([f"error: {error.code}", *fenced(text.removeprefix("error: ").split("\n"))])
     if isinstance(error, NoIndex) and error.code == NoIndex.code and not options.make_index:

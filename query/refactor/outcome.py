@@ -57,7 +57,8 @@ class Edited(msgspec.Struct, kw_only=True, omit_defaults=True):
 
     plan: names exactly this change of exactly these contents; a call with apply and this plan writes it or nothing.
     matched: how a text was found: `exact`; `line_ends`, CRLF as LF; `indentation`, then the new text was shifted too.
-    needs: arguments beside apply, one of which it takes to write this, as something stands against it; empty where apply is enough.
+    needs: arguments beside apply, one of which it takes to write this, as something stands against it; empty where apply is enough. Those
+    that write more than is shown here have an empty plan.
     unchanged: files whose edits change nothing. excluded: left alone on request.
     undone: files of an earlier edit that had been cut short, and are as before that now.
     """
@@ -99,7 +100,9 @@ def carry_out(workspace: Workspace, make: Callable[[Scope], Plan], *, write: boo
     plan = make(scope)
     named = _named(plan)
     if shown and shown != named:
-        raise EditRefused(f"what would be written now is not plan '{shown}' that was shown, as files have changed since; look at it again")
+        raise EditRefused(
+            f"what would be written now is not plan '{shown}' that was shown, as files or arguments have changed since; look at it again"
+        )
     if write:
         apply(scope, plan)
     reasons: list[Reason] = []
@@ -161,17 +164,18 @@ def _way_to_write(found: Edited, style: Style) -> str:
     """That it was not written, and with which further arguments it would be."""
     if not found.plan:
         return _NOTHING
-    ways = found.needs or [{}]
+    ways = [{**way, "plan": way.get("plan", found.plan)} for way in found.needs or [{}]]
+    given = [{name: value for name, value in way.items() if value} for way in ways]
     if style.compact:
         calls = [
-            ", ".join(f'"{name}": {msgspec.json.encode(value).decode()}' for name, value in {"apply": True, **way}.items()) for way in ways
+            ", ".join(f'"{name}": {msgspec.json.encode(value).decode()}' for name, value in {"apply": True, **way}.items()) for way in given
         ]
-        head, plan = ", the same call with ", f', "plan": "{found.plan}"'
+        head = ", the same call with "
     else:
-        calls = [" ".join(["--apply", *(_flag(name, value) for name, value in way.items())]) for way in ways]
-        head, plan = ": ", f" --plan {found.plan}"
+        calls = [" ".join(["--apply", *(_flag(name, value) for name, value in way.items())]) for way in given]
+        head = ": "
     against = ", as something stands against it" if found.needs else ""
-    return f"not written{against}; to write it{' all the same' if against else ''}{head}{', or: '.join(call + plan for call in calls)}"
+    return f"not written{against}; to write it{' all the same' if against else ''}{head}{', or: '.join(calls)}"
 
 
 def _flag(name: str, value: Any) -> str:

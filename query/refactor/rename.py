@@ -16,13 +16,16 @@ from query.answers.envelope import Place, Reason, SymbolRecord
 from query.answers.paths import listed, of_paths
 from query.answers.style import count
 from query.facts import names
+from query.facts.callable_sites import unresolved
 from query.facts.declarations import called_beside, constructors_named_as_types
 from query.facts.documents import held_now
+from query.facts.families import languages_of
 from query.facts.freshness import is_as_indexed
 from query.facts.gaps import quoted, strings
 from query.facts.hierarchy import override_family
 from query.facts.index import Index
 from query.facts.occurrences import mentions
+from query.facts.sources import Sources
 from query.facts.symbols import Symbol, symbols_by_id
 from query.live.questions import Spot
 
@@ -316,6 +319,21 @@ def compare(index: Index, symbols: Sequence[Symbol], old_name: str, sites: Mappi
         only_index=[site.place(known[site], width) for site in sorted(known.keys() - server.keys())],
         stale=sorted(stale),
     )
+
+
+def possible(index: Index, renaming: Renaming, known: Sequence[Place]) -> list[Place]:
+    """Identifiers of the old name whose meaning is unknown, in files that are as indexed; without `known` and what is renamed anyway."""
+    language = languages_of(index).get(renaming.symbols[0].record.path, "")
+    others = {Site(place.path, place.line - 1, place.col - 1) for place in known}
+    width = len(renaming.old_name.encode("utf-16-le")) // 2
+    sources = Sources(index)
+    found: list[Place] = []
+    for site in (Site(*place) for place in unresolved(index, renaming.old_name, language)):
+        lines = [] if site in renaming.sites or site in others or not is_as_indexed(index, site.path) else sources.lines(site.path) or []
+        text = lines[site.line].decode("utf-8", "replace") if site.line < len(lines) else ""
+        if text[utf16_to_index(text, site.col) :].startswith(renaming.old_name):
+            found.append(site.place(text.strip()[:200], width))
+    return found
 
 
 def _mentions_by_path(index: Index, symbols: Sequence[Symbol]) -> dict[str, list[tuple[int, int]]]:

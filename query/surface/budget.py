@@ -84,16 +84,7 @@ def shorten(answer: Answer[Any], result: Any, max_chars: int, measure: Measure =
         length = len(measure(whole))
         if length <= max_chars or end == first:
             return whole
-    best = _cut(answer, parts, result, first, first + 1)
-    shortest = len(measure(best))
-    for slimmer in _SLIMMER:
-        if shortest <= max_chars:
-            break
-        answer = slimmer(answer)
-        best = _cut(answer, parts, result, first, first + 1)
-        shortest = len(measure(best))
-    if shortest > max_chars:
-        return best
+    best = answer
 
     def fits(rows: int) -> int:
         nonlocal best
@@ -102,7 +93,23 @@ def shorten(answer: Answer[Any], result: Any, max_chars: int, measure: Measure =
             best = part
         return found
 
-    _most(1, shortest, end - first, length, max_chars, fits)
+    high, high_chars = end - first, length
+    guess = high * max_chars // length  # rows are much alike, so this many mostly fit, and no further lengths are needed
+    if guess > 1:
+        if (found := fits(guess)) <= max_chars:
+            _most(guess, found, high, high_chars, max_chars, fits)
+            return best
+        high, high_chars = guess, found
+    best = _cut(answer, parts, result, first, first + 1)
+    shortest = len(measure(best))
+    for slimmer in _SLIMMER:
+        if shortest <= max_chars:
+            break
+        answer, high, high_chars = slimmer(answer), end - first, length
+        best = _cut(answer, parts, result, first, first + 1)
+        shortest = len(measure(best))
+    if shortest <= max_chars:
+        _most(1, shortest, high, high_chars, max_chars, fits)
     return best
 
 

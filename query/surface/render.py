@@ -11,6 +11,7 @@ from indexer.errors import AmbiguousName, EditsOff, LspidxError, NoIndex, PhaseV
 from indexer.quoting import fenced, one_line, styled_line, visible
 from query.answers.envelope import Answer, Reason
 from query.answers.style import Style
+from query.surface.in_calls import in_calls
 from query.surface.registry import Tool, load
 
 _MAX_CANDIDATE_WIDTH = 60
@@ -71,7 +72,8 @@ def _footer(answer: Answer[Any], style: Style, tool: Tool) -> Iterator[str]:
     if answer.truncated or answer.shortened:
         part = "a part of what is known of it" if counted.partition(" ")[0] == "1" else f"first part of {counted}"
         part = part if tool.part is None else tool.part(answer)
-        shown = f"{part}; next: --cursor {answer.next_cursor}" if answer.next_cursor else f"{shown}, cut short"
+        further = "" if style.calls else f"; next: --cursor {answer.next_cursor}"  # who calls is told by the call that goes on
+        shown = f"{part}{further}" if answer.next_cursor else f"{shown}, cut short"
     source = answer.provenance
     commit = f", commit {source.commit[:10]}{' + changes' if source.dirty else ''}" if source.commit else ""
     status = answer.completeness.status
@@ -91,5 +93,7 @@ def _footer(answer: Answer[Any], style: Style, tool: Tool) -> Iterator[str]:
 
 def reason_line(reason: Reason, style: Style | None = None) -> str:
     """Why an answer may lack something, with the first files that it is about."""
+    style = style or Style()
     listed = f" ({', '.join(reason.paths[:3])}{', …' if reason.count > 3 else ''})" if reason.paths else ""
-    return f"{(style or Style()).warning(reason.code)}: {one_line(reason.detail + listed)}"
+    detail = in_calls(reason.detail) if style.calls else reason.detail
+    return f"{style.warning(reason.code)}: {one_line(detail + listed)}"

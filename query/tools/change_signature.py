@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
@@ -39,6 +40,7 @@ _KINDS = ("function", "method", "constructor", "class")
 _SAY_WHAT = "say what to change: add, remove, rename, order"
 _TOLD = 3
 _SHOWN = 200
+_TEXTS = 5
 _LOOKED_AT = ("stale", "escapes", "unresolved_same_name")
 """Reasons that are not repeated: files that have changed are refused, and the other places are looked at one by one."""
 
@@ -117,11 +119,21 @@ def _text(answer: Answer[ChangedSignature], style: Style) -> Iterator[str]:
         by_why.setdefault(item.why, []).append(item.place)
     for why, places in by_why.items():
         yield f"{style.warning('stays as it is')}: {why}"
-        yield from style.places(places)
+        yield from _listed(places, style)
     if found.left_total > len(found.left):
         yield style.dim(f"… {found.left_total - len(found.left)} more")
     if found.preview is not None:
         yield from evaluation_lines(found.preview, style)
+
+
+def _listed(places: Sequence[Place], style: Style) -> Iterator[str]:
+    """An agent sees the text of the first places of each file, and of the others the lines."""
+    for path, group in groupby(places, key=lambda place: place.path):
+        of_file = list(group)
+        shown = of_file[:_TEXTS] if style.compact and len(of_file) > _TEXTS + 1 else of_file
+        yield from style.places(shown)
+        if others := of_file[len(shown) :]:
+            yield f"  {style.path(path)}, lines {', '.join(str(place.line) for place in others)}"
 
 
 @tool(

@@ -109,7 +109,8 @@ def _text(answer: Answer[Changes], style: Style) -> Iterator[str]:
             yield f"  {style.dim(f'… and {listed - _SHOWN_TESTS} more; all of them: --json --limit {listed}')}"
         if answer.query.get("tests_left_out"):
             others = totals.tests - totals.likely_tests
-            yield f"  {style.dim(f'and {others} that are less likely to: --tests all')}"
+            all_of_them = '"tests": "all"' if style.calls else "--tests all"
+            yield f"  {style.dim(f'and {others} that are less likely to: {all_of_them}')}"
 
 
 def _part(answer: Answer[Changes]) -> str:

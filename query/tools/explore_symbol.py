@@ -137,7 +137,8 @@ def _text(answer: Answer[Explored], style: Style) -> Iterator[str]:
     for caller in item.callers:
         notes = " ".join([*([f"×{caller.uses}"] if caller.uses > 1 else []), *([caller.how] if caller.how != "call" else [])])
         test = "  [test]" if caller.symbol.is_test else ""
-        name = f"{style.kind(caller.symbol.kind)} {style.strong(caller.symbol.qualified_name)}{test}"
+        within = style.name(caller.symbol.qualified_name, caller.symbol.path)
+        name = f"{style.kind(caller.symbol.kind)} {style.strong(within)}{test}"
         yield f"  {style.place(caller.path, caller.line)}  {name}  {style.quote(caller.text, old=caller.old)}  {style.dim(notes)}".rstrip()
     if item.callee_count:
         yield f"callees: {item.callee_count}"
@@ -163,7 +164,7 @@ def _text(answer: Answer[Explored], style: Style) -> Iterator[str]:
     seldom="source_lines",
     example="explore get_object_or_404",
     task="read",
-    hint="everything about a symbol source callers references tests types overview context",
+    hint="everything about a symbol source callers references tests types overview context explain who uses",
     text=_text,
 )
 def TOOL(context: Context, ask: ExploreSymbol) -> Answer[Explored]:

@@ -148,7 +148,7 @@ def _known_beyond(workspace: Workspace, spot: Spot, ask: FindReferences, told: C
     seldom="include_declaration group_by workspace_only live",
     example="references AppConfig.get_models",
     task="impact",
-    hint="usages uses where used written to read from everywhere show all occurrences of a variable field function",
+    hint="usages uses where used written to read from everywhere show all occurrences of a variable field function setting",
     text=_text,
     live=_live,
 )

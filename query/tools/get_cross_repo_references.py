@@ -105,7 +105,7 @@ def _text(answer: Answer[CrossRepoReferences], style: Style) -> Iterator[str]:
     positional="symbol",
     example="cross_repo formset_factory",
     task="impact",
-    hint="library consumers other repositories downstream",
+    hint="library consumers other repositories downstream another repository ours depends exported",
     text=_text,
 )
 def TOOL(context: Context, ask: GetCrossRepoReferences) -> Answer[CrossRepoReferences]:

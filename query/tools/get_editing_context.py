@@ -193,7 +193,7 @@ def _callers(style: Style, title: str, callers: list[Caller], number: int) -> It
     seldom="if_none_match",
     example="get_editing_context shortcuts.py",
     task="read",
-    hint="before edit file symbols signatures callers callees imports risk tests etag",
+    hint="before edit file symbols signatures callers callees imports risk tests etag everything should know changing",
     text=_text,
 )
 def TOOL(context: Context, ask: GetEditingContext) -> Answer[EditingContext]:

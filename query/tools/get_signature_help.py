@@ -77,7 +77,7 @@ def _text(answer: Answer[SignatureHelp], style: Style) -> Iterator[str]:
     positional="file_path",
     example="get_signature_help shortcuts.py --position-pattern 'loader.render_to_string(@@template_name'",
     task="live",
-    hint="overloads arguments parameters active call",
+    hint="overloads arguments parameters active call order while typing take",
     text=_text,
 )
 def TOOL(workspace: Workspace, ask: GetSignatureHelp) -> Answer[SignatureHelp]:

@@ -36,6 +36,7 @@ _ORDER: dict[Why, int] = {"itself": 0, "inline": 0, "calls": 1, "references": 2,
 
 
 _DEEPEST = 10
+_FEW = 5
 
 
 class GetTestsForFile(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -48,7 +49,7 @@ class GetTestsForFile(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 class TestFile(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """A file of tests and what speaks for it, strongest first. `functions` are at most 20 of `total_functions`.
+    """A file of tests and what speaks for it, strongest first. `functions`: nearest first.
 
     calls, references, imports: of the file's symbols. transitive: it uses code that uses them, `distance` steps away. name: it is
     called like the file by convention. sibling: it is in the folder where such tests are. inline: tests within the file.
@@ -96,9 +97,11 @@ def _text(answer: Answer[TestsForFile], style: Style) -> Iterator[str]:
         yield f"{style.path(test.path)}  {why} {', '.join(numbers)}".rstrip()
         if is_far:
             continue
-        yield from test_lines(test.functions, style)
-        if test.total_functions > len(test.functions):
-            yield f"  … and {test.total_functions - len(test.functions)} more"
+        listed = test.functions if not style.compact else [item for item in test.functions if item.depth <= 1] or test.functions[:_FEW]
+        yield from test_lines(listed, style)
+        if test.total_functions > len(listed):
+            further = " by way of other code" if style.compact and len(listed) < len(test.functions) else ""
+            yield f"  … and {test.total_functions - len(listed)} more{further}"
 
 
 @tool(
@@ -108,7 +111,7 @@ def _text(answer: Answer[TestsForFile], style: Style) -> Iterator[str]:
     positional="file_path",
     example="tests_for shortcuts.py",
     task="tests",
-    hint="which tests cover exercise to run after editing a source file test mapping",
+    hint="which tests cover exercise to run after editing a source file test mapping suite fail break",
     text=_text,
 )
 def TOOL(context: Context, ask: GetTestsForFile) -> Answer[TestsForFile]:

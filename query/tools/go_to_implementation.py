@@ -73,7 +73,7 @@ def _live(workspace: Workspace, ask: GoToImplementation) -> Answer[list[Implemen
     positional="symbol",
     example="go_to_implementation BaseCache.get",
     task="find",
-    hint="implementations of interface abstract method overrides subclasses concrete",
+    hint="implementations of interface abstract method overrides subclasses concrete classes touch adding",
     text=_text,
     live=_live,
 )

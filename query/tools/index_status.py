@@ -230,7 +230,7 @@ def _distance(report: Report, style: Style) -> Iterator[str]:
     positional="file_path",
     example="index_status utils",
     task="index",
-    hint="coverage gaps freshness stale up to date outdated what is missing how complete",
+    hint="coverage gaps freshness stale up to date outdated what is missing how complete skipped skip trust empty result",
     text=_text,
     bare=True,
 )

@@ -35,7 +35,7 @@ def _text(answer: Answer[Edited], style: Style) -> Iterator[str]:
     needs="symbol_path code",
     example="insert_after_symbol shortcuts.redirect --code 'x = 1'",
     task="edit",
-    hint="add function method code below a symbol",
+    hint="add function method code below a symbol write new right",
     text=_text,
     done=done,
     read_only=False,

@@ -103,7 +103,7 @@ def _by_text(workspace: Workspace, ask: ListSymbols) -> Answer[list[OutlineItem]
     seldom="top_level_only locals",
     example="outline shortcuts.py",
     task="read",
-    hint="outline structure contents list of a file document symbols which functions classes methods inside it",
+    hint="outline structure contents list of a file document symbols which functions classes methods inside it everything package exports",
     text=_text,
     by_text=_by_text,
 )

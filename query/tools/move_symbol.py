@@ -91,7 +91,7 @@ def _text(answer: Answer[MovedSymbol], style: Style) -> Iterator[str]:
     needs="symbol to",
     example="move_symbol shortcuts.redirect http/redirects.py",
     task="edit",
-    hint="refactor move function class to another module file imports relocate extract to file split",
+    hint="refactor move function class to another module file imports relocate extract to file split put helper fix",
     text=_text,
     done=done,
     read_only=False,

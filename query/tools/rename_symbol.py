@@ -22,7 +22,7 @@ from query.live import decode
 from query.live.questions import NamedPlace, Spot, live_provenance, origin, spot, supports, unsupported
 from query.refactor.outcome import Apply, Edited, PlanId, carry_out, done, lines
 from query.refactor.preparation import prepared
-from query.refactor.rename import Renaming, Verdict, check, check_name, edit_inside, edit_without, name_at, sites_of, symbols_at
+from query.refactor.rename import Renaming, Verdict, check, check_name, edit_inside, edit_without, name_at, possible, sites_of, symbols_at
 from query.surface.registry import workspace_tool
 
 if TYPE_CHECKING:
@@ -34,7 +34,9 @@ if TYPE_CHECKING:
     from query.facts.index import Index
 
 _SHOWN = 50
+_OF_INDEX = ("both", "possible")
 _TOLD = 3
+_BY_NAME = "unresolved_same_name"
 
 
 class RenameSymbol(NamedPlace, kw_only=True):
@@ -43,11 +45,11 @@ class RenameSymbol(NamedPlace, kw_only=True):
     plan: PlanId = ""
     exclude_globs: Annotated[list[str], msgspec.Meta(description="files to leave alone: vendor/**, **/*_gen.go, *.pb.go")] = []
     sites: Annotated[
-        Literal["ask", "server", "both"],
+        Literal["ask", "server", "both", "possible"],
         msgspec.Meta(
             description="where server and index disagree (uses that only the index knows, overriding members, files outside), or uses may "
             "be left that neither knows: ask: show it, and refuse to write; server: do as the server says; both: rename what the index "
-            "knows too"
+            "knows too; possible: and what only has that name and could not be resolved"
         ),
     ] = "ask"
 
@@ -56,6 +58,7 @@ class Renamed(msgspec.Struct, kw_only=True):
     """`edited`: what was or would be written. `workspace_edit`: the same for apply_edit, which refuses it once a file has changed.
 
     only_server, only_index: uses that only one of the two knows, at most 50 each of `only_server_total` and `only_index_total`.
+    possible: identifiers of the name that could not be resolved and may be it, at most 50 of `possible_total`.
     overrides: members that override it, or that it overrides, and that keep their names. taken: what is called so there already.
     """
 
@@ -67,6 +70,8 @@ class Renamed(msgspec.Struct, kw_only=True):
     only_server_total: int = 0
     only_index: list[Place] = []
     only_index_total: int = 0
+    possible: list[Place] = []
+    possible_total: int = 0
     overrides: list[SymbolRecord] = []
     taken: list[SymbolRecord] = []
 
@@ -76,7 +81,7 @@ def _text(answer: Answer[Renamed], style: Style) -> Iterator[str]:
     yield f"{style.strong(found.old_name)} → {style.strong(found.new_name)}"
     yield from lines(found.edited, style)
     of_index = ("only the index knows", found.only_index, found.only_index_total)
-    renames_all = answer.query.get("sites") == "both"  # then those are among what the edit shows
+    renames_all = answer.query.get("sites") in _OF_INDEX  # then those are among what the edit shows
     for title, places, total in (
         ("only the server knows", found.only_server, found.only_server_total),
         *([] if renames_all else [of_index]),
@@ -84,6 +89,10 @@ def _text(answer: Answer[Renamed], style: Style) -> Iterator[str]:
         if places:
             yield f"{style.warning(title)}: {count(total, 'use')}"
             yield from style.places(places)
+    if found.possible and answer.query.get("sites") != "possible":
+        title = "may be it, and keep their name; sites=possible renames them too"
+        yield f"{style.warning(title)}: {count(found.possible_total, 'use')}"
+        yield from style.places(found.possible)
     kept = "keep their names, though calls may reach them" + ("" if renames_all else "; sites=both renames them too")
     for title, records in ((kept, found.overrides), ("has that name already", found.taken)):
         if records:
@@ -153,6 +162,8 @@ def TOOL(workspace: Workspace, ask: RenameSymbol) -> Answer[Renamed]:
         only_server_total=len(compared.only_server),
         only_index=compared.only_index[:_SHOWN],
         only_index_total=len(compared.only_index),
+        possible=found_out.possible[:_SHOWN],
+        possible_total=len(found_out.possible),
         overrides=verdict.overrides,
         taken=verdict.taken,
     )
@@ -166,9 +177,10 @@ def TOOL(workspace: Workspace, ask: RenameSymbol) -> Answer[Renamed]:
 
 
 class _Judged(NamedTuple):
-    """What the index says to a server's edit, and what would be written. `needs`: as in `Edited`."""
+    """What the index says to a server's edit, and what would be written. `needs`: as in `Edited`. possible: as in `Renamed`, all."""
 
     verdict: Verdict
+    possible: list[Place]
     gaps: list[Reason]
     plan: Plan
     workspace_edit: dict[str, Any]
@@ -188,12 +200,17 @@ def _judge(workspace: Workspace, at: Spot, old_name: str, edit: Decoded, scope: 
         new_name=ask.new_name,
         sites=sites_of(scope, wanted, old_name),
         outside=outside,
-        of_index=ask.sites == "both",
+        of_index=ask.sites in _OF_INDEX,
     )
     verdict = check(index, renaming)
-    if ask.sites == "both":
-        wanted = wanted.and_also(_edits(verdict.compared.only_index, ask.new_name, scope))
     gaps = _gaps(index, renaming)
+    is_open = index is not None and any(reason.code == _BY_NAME for reason in gaps)
+    unsure = possible(index, renaming, verdict.compared.only_index) if index is not None and is_open else []
+    if ask.sites in _OF_INDEX:
+        wanted = wanted.and_also(_edits(verdict.compared.only_index, ask.new_name, scope))
+    if ask.sites == "possible" and unsure and not verdict.is_foreign:
+        wanted = wanted.and_also(_edits(unsure, ask.new_name, scope))
+        gaps = [_by_name(unsure) if reason.code == _BY_NAME else reason for reason in gaps]
     doubts = verdict.doubts
     if ask.sites == "ask" and (unknown := [*verdict.looked_up, *gaps]):
         told = without_repeated(index, unknown[:_TOLD]) if index is not None else unknown[:_TOLD]
@@ -203,16 +220,28 @@ def _judge(workspace: Workspace, at: Spot, old_name: str, edit: Decoded, scope: 
         raise EditRefused(f"nothing was written: {'; '.join(doubts)}. Look at it first, without apply")
     shown = edit_without(scope, wanted, ask.exclude_globs)
     digests = digests_of(scope, (operation.uri for operation in shown.operations))
-    needs = _needs(index, renaming, ask, stands_against=bool(doubts))
-    return _Judged(verdict, gaps, plan_decoded(scope, wanted, ask.exclude_globs), {**shown.wire(), DIGESTS: digests}, needs)
+    needs = _needs(index, renaming, ask, unsure, stands_against=bool(doubts))
+    return _Judged(verdict, unsure, gaps, plan_decoded(scope, wanted, ask.exclude_globs), {**shown.wire(), DIGESTS: digests}, needs)
 
 
-def _needs(index: Index | None, renaming: Renaming, ask: RenameSymbol, *, stands_against: bool) -> list[dict[str, Any]]:
+def _needs(
+    index: Index | None, renaming: Renaming, ask: RenameSymbol, unsure: list[Place], *, stands_against: bool
+) -> list[dict[str, Any]]:
     """With which `sites` it is written where it would be refused: the server's alone always; both where that leaves no doubt."""
     if not stands_against or ask.sites == "server":
         return []
-    both = ask.sites == "ask" and not check(index, replace(renaming, of_index=True)).doubts
-    return [{"sites": sites} for sites in ("both",) * both + ("server",)]
+    wider = check(index, replace(renaming, of_index=True)) if ask.sites == "ask" else None
+    if wider is None or wider.doubts:
+        return [{"sites": "server"}]
+    adds = bool(wider.compared.only_index)  # then another plan is written than the one that is shown
+    found: list[dict[str, Any]] = [{"sites": "both", **({"plan": ""} if adds else {})}]
+    return [*found, *([{"sites": "possible", "plan": ""}] if unsure else []), {"sites": "server"}]
+
+
+def _by_name(places: list[Place]) -> Reason:
+    """In place of the reason that they may be left."""
+    detail = f"{count(len(places), 'identifier')} that could not be resolved, renamed for the name alone: look at each"
+    return of_paths("renamed_by_name", detail, sorted({place.path for place in places}), len(places))
 
 
 def _outside(verdict: Verdict) -> list[Reason]:

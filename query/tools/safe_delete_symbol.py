@@ -53,7 +53,7 @@ def _text(answer: Answer[Edited], style: Style) -> Iterator[str]:
     positional="symbol_path",
     example="safe_delete_symbol --file-path shortcuts.py _get_queryset",
     task="edit",
-    hint="remove dead unused function class method",
+    hint="remove dead unused function class method deleted break",
     text=_text,
     done=done,
     read_only=False,

@@ -84,7 +84,7 @@ def _text(answer: Answer[Chain], style: Style) -> Iterator[str]:
     needs="session_id edits",
     example='simulate_chain 00000000000000000000000000000000 --edits \'[{"file_path":"a.py","old_text":"one","new_text":"two"}]\'',
     task="try",
-    hint="speculative sequence of edits steps refactor",
+    hint="speculative sequence of edits steps refactor three one after other without saving",
     text=_text,
     read_only=False,
     concurrency_safe=False,

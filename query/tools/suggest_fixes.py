@@ -89,7 +89,7 @@ def _text(answer: Answer[list[Fix]], style: Style) -> Iterator[str]:
     positional="file_path",
     example="suggest_fixes shortcuts.py --start-line 1 --end-line 20",
     task="live",
-    hint="code actions quick fixes refactor extract inline organize imports",
+    hint="code actions quick fixes refactor extract inline organize imports compiler complains proposes clean up variable",
     text=_text,
 )
 def TOOL(workspace: Workspace, ask: SuggestFixes) -> Answer[list[Fix]]:

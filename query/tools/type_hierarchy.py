@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import Annotated, Literal
 
@@ -47,9 +47,29 @@ def _text(answer: Answer[list[TypeRelation]], style: Style) -> Iterator[str]:
     for direction, relations in groupby(answer.result, key=lambda relation: relation.direction):
         yield ""
         yield f"{direction}:"
-        for relation in relations:
-            note = "" if "subclass_list" in relation.evidence else f"  {style.dim(f'[{relation.evidence[0]}]')}"
-            yield f"{'  ' * relation.depth}{style.symbol(relation.symbol)}{note}"
+        yield from (
+            f"{'  ' * relation.depth}{style.symbol(relation.symbol)}{_notes(relation, style, nearer)}"
+            for relation, nearer in _tree(relations)
+        )
+
+
+def _tree(relations: Iterable[TypeRelation]) -> Iterator[tuple[TypeRelation, str]]:
+    """Each below the type that it is one step from, as its indentation says; with that type's name where it is on an earlier page."""
+    rows = list(relations)
+    further: dict[str, list[TypeRelation]] = {}
+    for row in rows:
+        further.setdefault(row.of, []).append(row)
+    shown = {row.symbol.symbol for row in rows}
+    stack = [(row, "" if row.depth == 1 else row.of) for row in reversed(rows) if row.depth == 1 or row.of not in shown]
+    while stack:
+        row, nearer = stack.pop()
+        yield row, nearer
+        stack += [(item, "") for item in reversed(further.pop(row.symbol.symbol, []))]
+
+
+def _notes(relation: TypeRelation, style: Style, nearer: str) -> str:
+    notes = [*([] if "subclass_list" in relation.evidence else [relation.evidence[0]]), *([f"of {nearer}"] if nearer else [])]
+    return "  " + style.dim(f"[{', '.join(notes)}]") if notes else ""
 
 
 @tool(

@@ -79,7 +79,7 @@ def _text(answer: Answer[list[UnreferencedSymbol]], style: Style) -> Iterator[st
     positional="path",
     example="unreferenced utils --confidence certain",
     task="quality",
-    hint="find dead code unused functions classes nobody calls remove",
+    hint="find dead code unused functions classes nobody calls remove old anybody still using go",
     text=_text,
     bare=True,
 )

@@ -102,7 +102,7 @@ def _text(answer: Answer[WhyResult], style: Style) -> Iterator[str]:
     positional="source target",
     example="why django.shortcuts.redirect django.urls.base.reverse",
     task="impact",
-    hint="path between two symbols dependency chain reachable explain how does A call B",
+    hint="path between two symbols dependency chain reachable explain how does A call B connects connected end up layer",
     text=_text,
 )
 def TOOL(context: Context, ask: Why) -> Answer[WhyResult]:

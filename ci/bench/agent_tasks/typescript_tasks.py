@@ -91,8 +91,8 @@ def preview_by_reading(reader: Reader) -> None:
 async def implement(agent: Agent, root: Path) -> list[str]:
     said = await agent.call("type_hierarchy", symbol=f"{_ARBITRARY}:14", direction="subtypes", depth=10)
     told = places(said)
-    while "next: --cursor" in said:
-        cursor = said.rsplit("next: --cursor ", 1)[1].split()[0]
+    while 'next: same call with cursor="' in said:
+        cursor = said.rsplit('next: same call with cursor="', 1)[1].partition('"')[0]
         said = await agent.call("type_hierarchy", symbol=f"{_ARBITRARY}:14", direction="subtypes", depth=10, cursor=cursor)
         told |= places(said)
     before = typescript_errors(root)

@@ -1,11 +1,12 @@
 """Texts that a grammar does not know, or must not see: the same text, byte for byte in its place, put in other words.
 
-tree-sitter-typescript 0.23 knows no variance (`interface Box<in out T>`), takes a call signature on a line of its own,
-`<A>(a: A): B`, for type arguments of the line above it, and ends a template type at an escaped quote. Only the parser sees the
-repaired text. tree-sitter-rust 0.24 knows no `const trait`, which Rust's own library is written with, and no macro that is named as a
-type (`str![["…"]]` of snapshots). tree-sitter-javascript 0.25 takes no reserved word for the name of an attribute or an element of JSX
-(`<div class="a">`, as Preact and Solid write it). tree-sitter-bash 0.25 looks characters up in a table of 256 (`isalpha`), beyond its
-end for any other: an emoji in the wrong place ends the process.
+tree-sitter-typescript 0.23 knows no variance (`interface Box<in out T>`) and no `export type * from`, takes a call signature on a line
+of its own, `<A>(a: A): B`, for type arguments of the line above it, ends a template type at an escaped quote, and reads `using` as the
+beginning of a declaration where it is a name. Only the parser sees the repaired text. tree-sitter-rust 0.24 knows no `const trait`,
+which Rust's own library is written with, and no macro that is named as a type (`str![["…"]]` of snapshots). tree-sitter-javascript 0.25
+takes no reserved word for the name of an attribute or an element of JSX (`<div class="a">`, as Preact and Solid write it).
+tree-sitter-bash 0.25 looks characters up in a table of 256 (`isalpha`), beyond its end for any other: an emoji in the wrong place ends
+the process.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ import re
 _VARIANCE = re.compile(
     rb"(?P<before>[<,]\s*(?:const\s+)?|\*/\s*)(?P<words>in\s+out|in|out)(?=\s+(?!(?:extends|in|instanceof|of|as|is|satisfies)\b)[A-Za-z_$])"
 )
+_EXPORTED_TYPES = re.compile(rb"(?P<before>\bexport\s+)type(?=\s*\*)")
+_NAMED_USING = re.compile(rb"(?<![\w$])using(?![\w$])(?![ \t]+[A-Za-z_$])")
 _SIGNATURE_LINE = re.compile(rb"\n[ \t]*([ \t])(?=<[A-Za-z_$\s]|in\??:)")
 _CONST_TRAIT = re.compile(rb"\bconst (?=(?:unsafe )?(?:trait|impl)\b)|(?<=\bimpl )const (?=[A-Z])|\[const\] ")
 _STR_MACRO = re.compile(rb"\bstr(?=![ ]?[\[({])")
@@ -42,8 +45,9 @@ _MAX_LINE_BYTES = 200
 
 
 def repair_typescript(source: bytes) -> bytes:
-    """The text with variance left out and call signatures set apart, of the same length."""
+    """The text without variance and the `type` of `export type *`, call signatures apart, `using` named otherwise; as long as it was."""
     text = _VARIANCE.sub(lambda match: match["before"] + _LETTER.sub(b" ", match["words"]), source).replace(b"\\`", b"  ")
+    text = _NAMED_USING.sub(b"usin_", _EXPORTED_TYPES.sub(lambda match: match["before"] + b"    ", text))
     places: list[int] = []
     for match in _SIGNATURE_LINE.finditer(text):
         if _ENDS_A_TYPE.match(text, _before(text, match.start())):

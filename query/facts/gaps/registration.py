@@ -32,9 +32,10 @@ def of_symbols(index: Index, ids: Collection[int]) -> list[Reason]:
     found = [item for _, item in sorted(_but_by_runners(index, registered(index, ids)).items())]
     if not found:
         return []
-    words = "; ".join(item.words for item in found[:_SHOWN])
+    said = list(dict.fromkeys(item.words for item in found))  # of members of a name often the same
+    words = "; ".join(said[:_SHOWN])
     if len(found) > 1:
-        words = f"{len(found)} of {len(ids)} symbols are called without being named: {words}{'; …' if len(found) > _SHOWN else ''}"
+        words = f"{len(found)} of {len(ids)} symbols are called without being named: {words}{'; …' if len(said) > _SHOWN else ''}"
     return [of_paths(CODE, words, sorted({item.path for item in found}), len(found))]
 
 

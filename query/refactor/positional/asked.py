@@ -12,7 +12,7 @@ from query.answers.envelope import Reason
 from query.answers.paths import listed
 from query.edits.scope import Scope
 from query.edits.text import decode
-from query.facts.callable_sites import known_at, parameter_uses, types_at
+from query.facts.callable_sites import known_at, parameter_uses, types_at, values_at
 from query.facts.documents import contents
 from query.facts.folders import index_command
 from query.facts.freshness import is_as_indexed
@@ -186,14 +186,15 @@ def _uses_of(index: Index, definitions: Mapping[int, Definition], codes: Mapping
 
 def _types(index: Index, codes: Mapping[str, Code], sites: Sequence[Site]) -> dict[str, frozenset[int]]:
     """By path where a type is named of which something is called."""
-    spots = {
-        (site.path, *codes[site.path].position(at))
-        for site in sites
-        if site.path in codes and not site.is_class and is_of_types(codes[site.path].language)
-        for at in receivers(codes[site.path], site.place)
-    }
+    spots: dict[tuple[str, int, int], tuple[str, int, int] | None] = {}
+    for site in sites:
+        code = codes.get(site.path)
+        if code is not None and not site.is_class and is_of_types(code.language):
+            for at, of in receivers(code, site.place):
+                spots[(site.path, *code.position(at))] = None if of is None else (site.path, *code.position(of))
+    values = values_at(index, {of for of in spots.values() if of is not None})
     found: dict[str, set[int]] = {}
-    for path, line, col in types_at(index, spots):
+    for path, line, col in types_at(index, {spot for spot, of in spots.items() if of not in values}):
         found.setdefault(path, set()).add(codes[path].offset((line, col)))
     return {path: frozenset(offsets) for path, offsets in found.items()}
 

@@ -184,14 +184,18 @@ def last_word(node: Node) -> Node:
     return node
 
 
-def receivers(code: Code, place: tuple[int, int]) -> Iterator[int]:
-    """Where the last word stands of what is called at a place: asked of the index, which knows types."""
+def receivers(code: Code, place: tuple[int, int]) -> Iterator[tuple[int, int | None]]:
+    """Where the last word stands of what is called at a place, and of what that is taken of: asked of the index, which knows types.
+
+    `pkg.T` is a type; `x.T` of a value x is the field that embeds it, of the same name.
+    """
     use = use_at(code, code.offset(place))
     if use.receiver is not None:
         node = use.receiver
         while node.type in ("parenthesized_expression", "unary_expression", "index_expression", "type_instantiation_expression"):
             node = node.named_children[0]
-        yield code.start(last_word(node))
+        operand = node.child_by_field_name("operand") if node.type == "selector_expression" else None
+        yield code.start(last_word(node)), None if operand is None else code.start(last_word(operand))
 
 
 def _is_damaged(node: Node) -> bool:

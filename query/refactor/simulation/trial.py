@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
@@ -372,7 +373,10 @@ def _broken_lines(item: Broken, style: Style) -> Iterator[str]:
         caller = one_line(f"in {style.name(site.caller, site.path)}")
         yield f"  {style.place(site.path, site.line)}  {printable(site.text)}  {style.dim(caller)}"
     if item.total > len(item.sites):
-        yield f"  … and {item.total - len(item.sites)} more; all: lspidx query references {shlex.quote(one_line(item.qualified_name))}"
+        whole = one_line(item.qualified_name)
+        how = f"find_references {json.dumps({'symbol': whole}, ensure_ascii=False)}"
+        how = how if style.calls else f"lspidx query references {shlex.quote(whole)}"
+        yield f"  … and {item.total - len(item.sites)} more; all: {how}"
     for text in item.says:
         yield f"  {one_line(text)}"
 
