@@ -71,6 +71,10 @@ _SKIPPED = {
         "is of a language that has no server here", "are of a language that has no server here", "what there is: lspidx doctor"
     ),
     SkipReason.NOT_REGULAR: Cause("is no regular file", "are no regular files", _NO_REMEDY),
+    SkipReason.SYMLINK: Cause(
+        "is a link in this folder to a file that is read in another one", "are links in this folder to files that are read in another one",
+        "whether it means what lies beside the link, nobody was asked: open {path}",
+    ),
     SkipReason.UNLISTED_LINK: Cause(
         "is a link to what is no file of the workspace", "are links to what is no file of the workspace",
         "to read it, add the folder that it leads to: lspidx index --folder PATH",
