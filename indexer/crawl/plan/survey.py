@@ -21,6 +21,7 @@ import msgspec
 from indexer import manifests, sparse, unread, vcs
 from indexer.config import Config
 from indexer.crawl.plan.borders import borders, leads_out, resolved
+from indexer.crawl.plan.components import too_many
 from indexer.crawl.plan.contents import Contents, planned
 from indexer.crawl.plan.foreign import Judge, Verdict
 from indexer.crawl.plan.streams import refuse_streams
@@ -236,13 +237,18 @@ class _Look:
         return word_digests(searchable(content)) if problem is None else None
 
     def judge_tree(self) -> None:
-        """Takes out what only all files together show to be none of the project's."""
+        """Takes out what only all files together show to be none of the project's, or more than a server can be told."""
         for path, verdict in self._judge.of_tree({path: item.language for path, item in self.documents.items()}).items():
-            if path not in self.own:
-                language = self.documents.pop(path).language
-                self.stamps.pop(path, None)
-                self.parts.pop(path, None)
-                self._leave_out(path, language, verdict)
+            self._take_out(path, verdict)
+        for path in too_many(self.documents, self._paths):
+            self._take_out(path, Verdict(reason=SkipReason.TOO_MANY, refers=True))
+
+    def _take_out(self, path: str, verdict: Verdict) -> None:
+        if path not in self.own:
+            language = self.documents.pop(path).language
+            self.stamps.pop(path, None)
+            self.parts.pop(path, None)
+            self._leave_out(path, language, verdict)
 
     def _leave_out(self, path: str, language: str, verdict: Verdict) -> None:
         words: tuple[int, ...] | None = None

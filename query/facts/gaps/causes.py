@@ -45,6 +45,10 @@ _SKIPPED = {
         "are texts that no parser reads in a time that fits their size",
         "if it is no source, leave it out: lspidx index {exclude}",
     ),
+    SkipReason.TOO_MANY: Cause(
+        "is a component of which there are more than a server can be told",
+        "are components of which there are more than a server can be told", _INCLUDE,
+    ),
     SkipReason.EXCLUDED: Cause("is excluded by your settings", "are excluded by your settings", "to read it: exclude in lspidx.toml"),
     SkipReason.BINARY: Cause("has NUL bytes in it", "have NUL bytes in them", "to read such a file, save it as UTF-8"),
     SkipReason.NOT_DECODABLE: Cause("is not UTF-8", "are not UTF-8", "to read such a file, save it as UTF-8"),
