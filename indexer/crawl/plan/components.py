@@ -15,7 +15,7 @@ from indexer.crawl.units import PlannedDocument
 from indexer.embedded import COMPONENT, form_of
 from indexer.languages import JAVASCRIPT, TYPESCRIPT
 
-_MOST = 1_000_000
+_MOST = 6_000_000
 """Files that all these programs may have together: two to three minutes of one processor."""
 
 _PROJECTS = frozenset({"package.json", "tsconfig.json", "jsconfig.json"})
