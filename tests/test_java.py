@@ -145,7 +145,9 @@ def test_an_unknown_type_costs_its_own_names_and_no_other(tmp_path: Path) -> Non
     assert rows(done.generation, "SELECT count(*) FROM occurrences WHERE contains(symbol, 'any?')") == [(0,)]
     with open_index(root) as index:
         assert _callers(index, "A.f") == {"A.java:8", "B.java:4"}
-        assert call(index, "find_references", {"symbol": "C.own"}).completeness.status == "partial"  # the compiler knows nothing of `super(…)`
+        assert (
+            call(index, "find_references", {"symbol": "C.own"}).completeness.status == "partial"
+        )  # the compiler knows nothing of `super(…)`
         for folder in ("one", "two"):
             [item] = call(index, "find_callers", {"symbol": f"{folder}/Main.java:2", "direction": "incoming"}).result
             assert [(site.path, site.line) for site in item.sites] == [(f"{folder}/Main.java", 6)]
