@@ -58,8 +58,8 @@ TYPES_AT: dict[bytes, tuple[int | bytes, ...]] = {
 _GENERIC = frozenset(
     (
         b"AbstractSet AsyncContextManager AsyncGenerator AsyncIterable AsyncIterator Awaitable Callable ChainMap ClassVar Collection "
-        b"Concatenate Container ContextManager Coroutine Counter DefaultDict Deque Dict Final FrozenSet Generator Generic ItemsView Iterable "
-        b"Iterator KeysView List Mapping MappingView MutableMapping MutableSequence MutableSet NotRequired Optional OrderedDict Protocol "
+        b"Concatenate Container ContextManager Coroutine Counter DefaultDict Deque Dict Final FrozenSet Generator Generic ItemsView "
+        b"Iterable Iterator KeysView List Mapping MappingView MutableMapping MutableSequence MutableSet NotRequired Optional OrderedDict Protocol "
         b"ReadOnly Required Reversible Sequence Set Tuple Type TypeGuard TypeIs Union Unpack ValuesView "
         b"defaultdict deque dict frozenset list set tuple type"
     ).split()

@@ -209,7 +209,7 @@ class Scope:
 
     @cached_property
     def _named_elsewhere(self) -> frozenset[int]:
-        """Local symbols that other files may name: parameters, as `name=` in a call, members of types, types that are kept by their names."""
+        """Local symbols that other files may name: parameters (`name=`), members of types, whose objects go anywhere, and kept types."""
         local = [symbol.sym_id for symbol in self._symbols if symbol.is_local]
         rows = self._index.rows(
             """
