@@ -57,11 +57,11 @@ TYPES_AT: dict[bytes, tuple[int | bytes, ...]] = {
 
 _GENERIC = frozenset(
     (
-        b"AbstractSet AsyncContextManager AsyncGenerator AsyncIterable AsyncIterator Awaitable Callable ChainMap ClassVar Collection "
-        b"Concatenate Container ContextManager Coroutine Counter DefaultDict Deque Dict Final FrozenSet Generator Generic ItemsView "
-        b"Iterable Iterator KeysView List Mapping MappingView MutableMapping MutableSequence MutableSet NotRequired Optional OrderedDict Protocol "
-        b"ReadOnly Required Reversible Sequence Set Tuple Type TypeGuard TypeIs Union Unpack ValuesView "
-        b"defaultdict deque dict frozenset list set tuple type"
+        b"AbstractSet AsyncContextManager AsyncGenerator AsyncIterable AsyncIterator Awaitable Callable ChainMap "
+        b"ClassVar Collection Concatenate Container ContextManager Coroutine Counter DefaultDict Deque Dict Final "
+        b"FrozenSet Generator Generic ItemsView Iterable Iterator KeysView List Mapping MappingView MutableMapping "
+        b"MutableSequence MutableSet NotRequired Optional OrderedDict Protocol ReadOnly Required Reversible Sequence Set "
+        b"Tuple Type TypeGuard TypeIs Union Unpack ValuesView defaultdict deque dict frozenset list set tuple type"
     ).split()
 )
 """Types of the language that take types in brackets. A string there is a type's name, wherever the whole stands: `X = Optional["Y"]`."""
