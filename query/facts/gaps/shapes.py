@@ -28,8 +28,14 @@ _FITS = """
     JOIN document d ON d.doc_id = m.doc_id
     LEFT JOIN symbol c ON c.sym_id = m.container_id
     WHERE own.language IN (SELECT unnest($languages::VARCHAR[])) AND d.language IN (SELECT unnest($languages::VARCHAR[]))
-      AND is_kind(m.kind, 'method', 'property', 'field') AND NOT has_flag(m.flags, 'external') AND NOT coalesce(is_type(c.kind), false)
+      AND (is_kind(m.kind, 'method', 'property', 'field') OR is_kind(m.kind, 'variable') AND EXISTS (
+          SELECT 1 FROM occ r JOIN symbol v ON v.sym_id = r.sym_id
+          WHERE r.doc_id = m.doc_id AND r.line = m.sel_line AND r.col = m.sel_col AND r.sym_id <> m.sym_id AND has_role(r.roles, 'read')
+            AND NOT is_kind(v.kind, 'method', 'property', 'field')
+      ))
+      AND NOT has_flag(m.flags, 'external') AND NOT coalesce(is_type(c.kind), false)
 """
+"""What `{ size }` makes of a variable is a variable to a server, of which it tells both there."""
 
 _OTHERS = f"SELECT s.name, d.path, count(*) {_FITS} GROUP BY ALL ORDER BY ALL"
 _FITTING = f"SELECT DISTINCT s.sym_id {_FITS} ORDER BY ALL"
