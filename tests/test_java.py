@@ -134,6 +134,7 @@ def test_an_unknown_type_costs_its_own_names_and_no_other(tmp_path: Path) -> Non
                 "  static int f(int x) { return x; }\n  int g() { thing.go(f(1)); return f(2) + gone(f(3)); }\n}\n"
             ),
             "a/B.java": "package a;\nclass B {\n  void h( {\n    A.f(4);\n  }\n}\n",
+            "a/C.java": "package a;\nclass C extends gone.Base {\n  C() { super(own()); }\n  static int own() { return 1; }\n}\n",
             "one/Main.java": MAIN,
             "two/Main.java": MAIN,
             "module-info.java": "module whole { exports a; }\n",
@@ -141,8 +142,12 @@ def test_an_unknown_type_costs_its_own_names_and_no_other(tmp_path: Path) -> Non
     )
     done = crawl_with_ty(root, jobs=1)
     assert done.manifest["lost"] == {}
+    assert rows(done.generation, "SELECT count(*) FROM occurrences WHERE contains(symbol, 'any?')") == [(0,)]
     with open_index(root) as index:
         assert _callers(index, "A.f") == {"A.java:8", "B.java:4"}
+        assert (
+            call(index, "find_references", {"symbol": "C.own"}).completeness.status == "partial"
+        )  # the compiler knows nothing of `super(…)`
         for folder in ("one", "two"):
             [item] = call(index, "find_callers", {"symbol": f"{folder}/Main.java:2", "direction": "incoming"}).result
             assert [(site.path, site.line) for site in item.sites] == [(f"{folder}/Main.java", 6)]

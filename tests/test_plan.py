@@ -11,6 +11,7 @@ from support import write_tree
 
 from indexer import vcs
 from indexer.config import Config
+from indexer.crawl.plan.components import too_many
 from indexer.crawl.plan.survey import UNIT_BYTES_MOST, cut, recipe_digest, survey
 from indexer.crawl.units import PlannedDocument
 from indexer.model import SkipReason
@@ -110,6 +111,19 @@ def test_generated_and_vendored_files_are_skipped(tmp_path: Path) -> None:
     write_tree(tmp_path, {"a.py": "", "g.py": "", "third/v.py": "", ".gitattributes": attributes})
     subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
     assert _reasons(tmp_path) == {"g.py": SkipReason.GENERATED, "third/v.py": SkipReason.VENDORED}
+
+
+def test_components_are_told_to_a_server_as_far_as_it_can_take_them(tmp_path: Path) -> None:
+    """Each costs a look at all files of its project; those that lie the deepest are left out, and known by their words."""
+    files = {"package.json": "{}", "a.js": "let a = 1", "b.js": "let b = 1", "x/package.json": "{}", "x/One.vue": "<script>let c</script>"}
+    names = ["Card.vue", "src/Page.svelte", "tests/deep/Sample.svelte"]
+    write_tree(tmp_path, {**files, **dict.fromkeys(names, "<script>let word = 1</script>")})
+    paths = vcs.list_files(tmp_path)
+    planned = {item.path: item for item in survey(tmp_path, paths, Config(), languages=["typescript", "javascript"]).documents}
+    assert {*names, "x/One.vue"} < planned.keys()
+    assert too_many(planned, paths, most=len(planned) * 4) == []
+    assert too_many(planned, paths, most=11) == ["tests/deep/Sample.svelte"]
+    assert too_many(planned, paths, most=6) == ["src/Page.svelte", "tests/deep/Sample.svelte"]  # one in a small project costs little
 
 
 # ---- units

@@ -281,6 +281,27 @@ def test_a_repository_without_a_commit_is_one(tmp_path: Path) -> None:
         assert {"target", "use"} <= set(_changes(index, scope="staged")[2])
 
 
+def test_a_link_to_a_file_of_another_folder_may_mean_what_lies_beside_the_link(tmp_path: Path) -> None:
+    """`from .names import limit` in `first/use.py` is another import where `second/use.py` is a link to that; both were complete."""
+    use = "from .names import limit, shared\n\nprint(limit, shared)\n"
+    files: dict[str, str | bytes] = {
+        **{f"{folder}/__init__.py": "" for folder in ("first", "second")},
+        "first/names.py": "limit = 1\nshared = 2\n\n\ndef _alone(): ...\n",
+        "first/use.py": use,
+        "second/names.py": "limit = 3\nshared = 4\n\n\ndef _lonely(): ...\n",
+    }
+    root = repository(tmp_path / "work", files)
+    os.symlink("../first/use.py", root / "second/use.py")
+    os.symlink("names.py", root / "first/again.py")
+    crawl_with_ty(root)
+    with open_index(root) as index:
+        assert told(index, "second.names.limit", "references") == ("partial", ["skipped_symlink"], 0)
+        assert told(index, "first.names.limit", "references") == ("complete", [], 2)
+        dead = {row.symbol.qualified_name: row.confidence for row in call(index, "unreferenced", {"include_exported": True}).result}
+        assert dead["second.names._lonely"] == dead["first.names._alone"] == "certain"
+        assert dead["second.names.shared"] == "maybe"
+
+
 def test_links_and_a_submodule_that_is_not_there_leave_no_answer_complete_that_lacks_a_use(upstream: Path, tmp_path: Path) -> None:
     """What is imported by a link in the tree is another module to a server; what a submodule defines is unknown."""
     files: dict[str, str | bytes] = {

@@ -341,6 +341,16 @@ CASES: dict[str, str | bytes] = {
         N = t.NewType("N", "B")
         t.cast("A", y).f(memoryview(b"").cast("B"), "A")
         """,
+    "string_annotations_in_values": """
+        import typing as t
+        class A: pass
+        class B(dict): pass
+        Pair = t.Union["A", t.Literal["A"], None]
+        Made = t.Callable[["A"], t.Optional["t.List[B]"]]
+        t.cast(dict[str, "A"], t.ForwardRef("B"))
+        class C(t.List["B | A"]): pass
+        B()["A"], {"A": 1}["A"], Pair["A"], ["A"]["B".find("A")]
+        """,
     "f_strings": """
         name = 1
         def f(x):

@@ -207,7 +207,7 @@ final class Names implements TaskListener {
       String name = ((PackageElement) element).getQualifiedName().toString();
       return name.isEmpty() ? "" : name.replace('.', '/') + "/";
     }
-    if (element instanceof ModuleElement || (isType(element) && element.asType().getKind() == TypeKind.ERROR)) {
+    if (element instanceof ModuleElement || isUnknown(element)) {
       return null;
     }
     Element around = element.getEnclosingElement();
@@ -226,6 +226,12 @@ final class Names implements TaskListener {
       return before + shown + "#";
     }
     return element instanceof ExecutableElement ? before + shown + "(" + overload(element, around) + ")." : before + shown + ".";
+  }
+
+  /** Whether it stands for a type that is not there; OTHER is the kind of what the compiler calls `<any?>`, an argument of such a type. */
+  private static boolean isUnknown(Element element) {
+    TypeKind kind = isType(element) ? element.asType().getKind() : TypeKind.NONE;
+    return kind == TypeKind.ERROR || kind == TypeKind.OTHER;
   }
 
   private static String overload(Element element, Element around) {
@@ -487,7 +493,7 @@ final class Names implements TaskListener {
     /** Whether a package is one, or a part of the name of one: the compiler takes any name for a package until something is wanted of it. */
     private boolean isThere(TreePath path, Element found) {
       if (!(found instanceof PackageElement)) {
-        return !isType(found) || found.asType().getKind() != TypeKind.ERROR;
+        return !isUnknown(found);
       }
       if (!found.getEnclosedElements().isEmpty()) {
         return true;
@@ -536,7 +542,7 @@ final class Names implements TaskListener {
         String name = named.getIdentifier().toString();
         TreePath path = new TreePath(new TreePath(getCurrentPath(), named), named.getExpression());
         Element owner = trees.getElement(path);
-        if (owner instanceof TypeElement && owner.asType().getKind() != TypeKind.ERROR) {
+        if (owner instanceof TypeElement && !isUnknown(owner)) {
           for (Element member : elements.getAllMembers((TypeElement) owner)) {
             if (member.getSimpleName().contentEquals(name) && member.getModifiers().contains(Modifier.STATIC)) {
               say('N', word(end(named.getExpression()), name), name, source(member));

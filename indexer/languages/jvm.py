@@ -38,6 +38,7 @@ JAVA = Language(
         overloads=True,
     ),
     type_before_name=True,
+    looks_up_by=frozenset({"getMethod", "getDeclaredMethod", "getField", "getDeclaredField"}),
     lookups=(
         *(Lookup(call=call, use=NameUse.OBJECT) for call in ("forName", "loadClass")),
         *(Lookup(call=call, use=NameUse.MEMBER) for call in ("getMethod", "getDeclaredMethod", "getField", "getDeclaredField", "getBean")),

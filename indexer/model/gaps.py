@@ -19,6 +19,7 @@ class SkipReason(StrEnum):
     MINIFIED = "minified"
     BUNDLED = "bundled"  # many modules in one file
     BUILT = "built"  # a compiler's or a tool's output
+    TOO_MANY = "too_many"  # a component, of more than a server can be told
     EXCLUDED = "excluded"
     SYMLINK = "symlink"  # to what is read under its own path, or to nothing
     UNLISTED_LINK = "unlisted_link"  # to what is no file of this workspace

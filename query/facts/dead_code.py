@@ -25,6 +25,7 @@ from query.facts.gaps import (
     other_languages,
     read_in_text,
     reflection,
+    shapes,
     shell_words,
     spelled_members,
     unions,
@@ -61,7 +62,7 @@ DOUBTS: Mapping[str, str] = {
     "unresolved_same_name": "identifiers of its name could not be resolved",
     "built_name": "code that uses getattr, mock.patch or the like has a string like it, or methods that nobody names begin alike",
     "string": "a string may name it where something looks names up",
-    "structural": "a protocol or an interface has a member of its name, and whoever has that calls what fits",
+    "structural": "a protocol, an interface or a type without a name has a member of its name, and whoever has that calls what fits",
     "twin": "another symbol of its name may stand for it: in a base, beside it in a subclass, under another build constraint, "
     "outside as a type that it adds to, or as a name of the library that a script takes for itself",
     "subclass": "its base may keep a list of what inherits from it",
@@ -120,7 +121,7 @@ def dead_code(index: Index, wanted: Wanted, *, drift: Drift, uncertain: Callable
         | carried_names.concerned(index, ids, drift)
         | spelled_members.concerned(index, ids, drift)
         | kept_fields.concerned(index, ids),
-        "structural": fitting_by_structure(index, ids),
+        "structural": fitting_by_structure(index, ids) | shapes.concerned(index, ids),
         "twin": with_twins(index, ids) | _named_as_library(index, found),
         "subclass": with_listed_base(index, ids),
         "unknown_base": _with_unknown_bases(index, found),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import posixpath
 import stat
 import time
 from collections.abc import Collection, Mapping, Sequence
@@ -19,7 +20,8 @@ import msgspec
 
 from indexer import manifests, sparse, unread, vcs
 from indexer.config import Config
-from indexer.crawl.plan.borders import borders, leads_out
+from indexer.crawl.plan.borders import borders, leads_out, resolved
+from indexer.crawl.plan.components import too_many
 from indexer.crawl.plan.contents import Contents, planned
 from indexer.crawl.plan.foreign import Judge, Verdict
 from indexer.crawl.plan.streams import refuse_streams
@@ -223,16 +225,30 @@ class _Look:
             self._leave_out(path, language, Verdict(reason=reason, refers=True))
         else:
             leads_away = reason is SkipReason.SYMLINK and leads_out(self._root, path, self._paths)
-            self._skip(path, language, SkipReason.UNLISTED_LINK if leads_away else reason)
+            words = self._words_of_link(path) if reason is SkipReason.SYMLINK and not leads_away else None
+            self._skip(path, language, SkipReason.UNLISTED_LINK if leads_away else reason, words)
+
+    def _words_of_link(self, path: str) -> tuple[int, ...] | None:
+        """Words of a file that is read in another folder only: here they may mean what lies beside the link, as a package of Go has it."""
+        target = resolved(self._root, path)
+        if target is None or posixpath.dirname(target) == posixpath.dirname(path):
+            return None
+        content, _, problem = _read(self._root, target, self._config.max_file_bytes)
+        return word_digests(searchable(content)) if problem is None else None
 
     def judge_tree(self) -> None:
-        """Takes out what only all files together show to be none of the project's."""
+        """Takes out what only all files together show to be none of the project's, or more than a server can be told."""
         for path, verdict in self._judge.of_tree({path: item.language for path, item in self.documents.items()}).items():
-            if path not in self.own:
-                language = self.documents.pop(path).language
-                self.stamps.pop(path, None)
-                self.parts.pop(path, None)
-                self._leave_out(path, language, verdict)
+            self._take_out(path, verdict)
+        for path in too_many(self.documents, self._paths):
+            self._take_out(path, Verdict(reason=SkipReason.TOO_MANY, refers=True))
+
+    def _take_out(self, path: str, verdict: Verdict) -> None:
+        if path not in self.own:
+            language = self.documents.pop(path).language
+            self.stamps.pop(path, None)
+            self.parts.pop(path, None)
+            self._leave_out(path, language, verdict)
 
     def _leave_out(self, path: str, language: str, verdict: Verdict) -> None:
         words: tuple[int, ...] | None = None

@@ -9,14 +9,18 @@ from indexer.model import SymbolFlag, SymbolKind
 from indexer.syntax.python.imports import Imports
 from indexer.syntax.python.nodes import (
     K_ATTRIBUTE,
+    K_BINARY_OPERATOR,
     K_CONSTRAINED_TYPE,
     K_EXPRESSION_STATEMENT,
     K_FUNCTION,
     K_GENERIC_TYPE,
     K_IDENTIFIER,
     K_INTERPOLATION,
+    K_LIST,
+    K_PARENTHESIZED,
     K_STRING,
     K_SUBSCRIPT,
+    K_TUPLE,
     K_TYPE,
     PARSER,
     name_of,
@@ -41,9 +45,29 @@ SIMPLE_STRING = re.compile(rb"""^(["'])([^"'\\\n{}]+)\1$""")
 TYPES_AT: dict[bytes, tuple[int | bytes, ...]] = {
     b"%s%s" % (module, name): places
     for module in (b"", b"typing.", b"typing_extensions.", b"t.", b"te.", b"tp.")
-    for name, places in ((b"cast", (0, b"typ")), (b"assert_type", (1, b"typ")), (b"NewType", (1, b"tp")), (b"TypeVar", (1, 2, 3, b"bound")))
+    for name, places in (
+        (b"cast", (0, b"typ")),
+        (b"assert_type", (1, b"typ")),
+        (b"NewType", (1, b"tp")),
+        (b"TypeVar", (1, 2, 3, b"bound")),
+        (b"ForwardRef", (0, b"arg")),
+    )
 }
 """Functions of the language that are given types: at which places, after which keywords. A string there is a type's name."""
+
+_GENERIC = frozenset(
+    (
+        b"AbstractSet AsyncContextManager AsyncGenerator AsyncIterable AsyncIterator Awaitable Callable ChainMap "
+        b"ClassVar Collection Concatenate Container ContextManager Coroutine Counter DefaultDict Deque Dict Final "
+        b"FrozenSet Generator Generic ItemsView Iterable Iterator KeysView List Mapping MappingView MutableMapping "
+        b"MutableSequence MutableSet NotRequired Optional OrderedDict Protocol ReadOnly Required Reversible Sequence Set "
+        b"Tuple Type TypeGuard TypeIs Union Unpack ValuesView defaultdict deque dict frozenset list set tuple type"
+    ).split()
+)
+"""Types of the language that take types in brackets. A string there is a type's name, wherever the whole stands: `X = Optional["Y"]`."""
+
+_BETWEEN = frozenset((K_LIST, K_TUPLE, K_BINARY_OPERATOR, K_PARENTHESIZED))
+"""What may stand between such brackets and a string in them: `Callable[["X"], Y]`, `Union["X" | None, Y]`."""
 
 
 class Annotations(Imports):
@@ -121,9 +145,9 @@ class Annotations(Imports):
             for child in reversed(node.named_children):
                 if child.kind_id == K_INTERPOLATION:
                     self.push(child, scope)
-        if roles & ANNOTATION:
+        if is_type_name(node, roles):
             match = SIMPLE_STRING.match(node.text)
-            if match and not is_plain_argument(node):
+            if match:
                 self.string_annotation(node, match.group(2), scope)
 
     def type_argument(self, function: Any, place: int | bytes, node: Any, scope: Scope) -> None:
@@ -156,7 +180,23 @@ class Annotations(Imports):
                 stack.extend(reversed(child.named_children))
 
 
-def is_plain_argument(node: Any) -> bool:
+def is_type_name(node: Any, roles: int) -> bool:
+    """Whether a string is a reference to a type that is written as a string."""
+    return not _is_plain_argument(node) if roles & ANNOTATION else _is_type_argument(node)
+
+
+def _is_type_argument(node: Any) -> bool:
+    """Whether a string outside of an annotation stands in the brackets of a type of the language."""
+    child, outer = node, node.parent
+    while outer is not None and outer.kind_id in _BETWEEN:
+        child, outer = outer, outer.parent
+    if outer is None or outer.kind_id != K_SUBSCRIPT:
+        return False
+    head = outer.child_by_field_name("value")
+    return head is not None and head.start_byte != child.start_byte and head.text.rsplit(b".", 1)[-1] in _GENERIC
+
+
+def _is_plain_argument(node: Any) -> bool:
     """Whether a string in an annotation is no forward reference: in `Literal["x"]`, or metadata in `Annotated[int, "x"]`."""
     child, outer = node, node.parent
     while outer is not None and outer.kind_id not in (K_SUBSCRIPT, K_GENERIC_TYPE):

@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 from indexer.languages import PYTHON, Lookup
 from indexer.model import NameUse, Operation, Role
 from indexer.syntax.model import NamedString
-from indexer.syntax.python.annotations import Annotations, is_plain_argument
+from indexer.syntax.python.annotations import Annotations, is_type_name
 from indexer.syntax.python.computed import may_be_called
 from indexer.syntax.python.nodes import (
     K_ARGUMENT_LIST,
     K_ATTRIBUTE,
+    K_BINARY_OPERATOR,
     K_CALL,
     K_EXPRESSION_STATEMENT,
     K_IDENTIFIER,
@@ -26,7 +27,6 @@ from indexer.syntax.python.nodes import (
 from indexer.syntax.python.roles import ANNOTATION, READ
 from indexer.syntax.python.scopes import Scope, self_owner
 
-K_BINARY_OPERATOR = kind_id("binary_operator")
 K_STRING_CONTENT = kind_id("string_content")
 K_CONDITIONAL = kind_id("conditional_expression")
 
@@ -199,7 +199,7 @@ class Strings(Annotations):
     def string(self, node: Any, scope: Scope, roles: int) -> None:
         super().string(node, scope, roles)
         places = self.awaited.pop(node.start_byte, None)
-        if node.end_byte - node.start_byte > _MOST_BYTES or (roles & ANNOTATION and not is_plain_argument(node)):
+        if node.end_byte - node.start_byte > _MOST_BYTES or is_type_name(node, roles):
             return
         content = _content(node)
         if content is None:

@@ -45,6 +45,10 @@ _SKIPPED = {
         "are texts that no parser reads in a time that fits their size",
         "if it is no source, leave it out: lspidx index {exclude}",
     ),
+    SkipReason.TOO_MANY: Cause(
+        "is a component of which there are more than a server can be told",
+        "are components of which there are more than a server can be told", _INCLUDE,
+    ),
     SkipReason.EXCLUDED: Cause("is excluded by your settings", "are excluded by your settings", "to read it: exclude in lspidx.toml"),
     SkipReason.BINARY: Cause("has NUL bytes in it", "have NUL bytes in them", "to read such a file, save it as UTF-8"),
     SkipReason.NOT_DECODABLE: Cause("is not UTF-8", "are not UTF-8", "to read such a file, save it as UTF-8"),
@@ -71,6 +75,10 @@ _SKIPPED = {
         "is of a language that has no server here", "are of a language that has no server here", "what there is: lspidx doctor"
     ),
     SkipReason.NOT_REGULAR: Cause("is no regular file", "are no regular files", _NO_REMEDY),
+    SkipReason.SYMLINK: Cause(
+        "is a link in this folder to a file that is read in another one", "are links in this folder to files that are read in another one",
+        "whether it means what lies beside the link, nobody was asked: open {path}",
+    ),
     SkipReason.UNLISTED_LINK: Cause(
         "is a link to what is no file of the workspace", "are links to what is no file of the workspace",
         "to read it, add the folder that it leads to: lspidx index --folder PATH",

@@ -17,6 +17,7 @@ from query.facts.families import family_of, languages_of
 from query.facts.gaps import environment, queried_fields
 from query.facts.gaps.uses import Uses
 from query.facts.index import Index
+from query.facts.kept_types import kept_types
 from query.facts.scopes import scopes
 from query.facts.sources import Sources
 from query.facts.type_graph import above, open_bases
@@ -188,7 +189,7 @@ def unresolved(index: Index, uses: Uses, told: Collection[str], typed: Callable[
     Args:
         told: files of which other reasons say already why. typed: makes a text that means the symbol where it is typed.
     """
-    if all(symbol.is_local for symbol in uses.symbols) and not _are_of_types(index, uses):
+    if all(symbol.is_local for symbol in uses.symbols) and not _are_of_types(index, uses) and not kept_types(index, uses.ids):
         return []
     found = _possible(index, uses, {path: count for path, count in uses.scope.unresolved_in().items() if path not in told})
     if not found:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Callable, Collection, Container, Sequence
 from typing import NamedTuple
 
@@ -33,7 +34,7 @@ _ASKED = {
 _HARMLESS_SKIPS = frozenset(
     {
         SkipReason.EXCLUDED,  # the user said so
-        SkipReason.SYMLINK,  # reachable under another path
+        SkipReason.SYMLINK,  # reachable under another path; where it lies it may name what lies beside it
         SkipReason.VENDORED,  # other people's code, unless it was searched and has the name that was asked about
         SkipReason.BUILT, SkipReason.BUNDLED, SkipReason.MINIFIED,  # copies of what is read, or of what others wrote
         # other repositories may be used by this one, and do not use it
@@ -208,7 +209,8 @@ def _left_out(index: Index, scope: Scope, gone: Collection[str]) -> dict[str, li
     found: dict[str, list[str]] = {}
     for reason, path, _, is_searched in rows:
         if is_searched:
-            counts = path in having
+            is_near = reason != SkipReason.SYMLINK or posixpath.dirname(path) in {posixpath.dirname(own) for own in scope.own_paths}
+            counts = path in having and is_near
         else:
             counts = reason not in _HARMLESS_SKIPS and reason != SkipReason.UNLISTED_LINK and scope.could_refer(path)
         if counts:

@@ -21,6 +21,7 @@ from query.facts import components
 from query.facts.families import languages_of
 from query.facts.gaps.words import alone, found_in, is_exported_below
 from query.facts.index import Index
+from query.facts.kept_types import kept_types
 from query.facts.symbols import TYPES, Symbol
 from query.facts.unresolved_names import named
 
@@ -208,16 +209,17 @@ class Scope:
 
     @cached_property
     def _named_elsewhere(self) -> frozenset[int]:
-        """Local symbols that other files may name: parameters, as `name=` in a call, and members of types, whose objects go anywhere."""
+        """Local symbols that other files may name: parameters (`name=`), members of types, whose objects go anywhere, and kept types."""
+        local = [symbol.sym_id for symbol in self._symbols if symbol.is_local]
         rows = self._index.rows(
             """
             SELECT s.sym_id FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN symbol s ON s.sym_id = u.id
             LEFT JOIN symbol c ON c.sym_id = s.container_id
             WHERE has_flag(s.flags, 'parameter') OR is_type(c.kind)
             """,
-            {"ids": [symbol.sym_id for symbol in self._symbols if symbol.is_local]},
+            {"ids": local},
         )
-        return frozenset(sym_id for (sym_id,) in rows)
+        return frozenset(sym_id for (sym_id,) in rows) | kept_types(self._index, local)
 
     def is_script(self, symbol: Symbol) -> bool:
         """Whether a symbol is declared at the top of a file that is no module: every file that is loaded beside it may use the name."""

@@ -7,6 +7,8 @@ other types, so neither is an edge.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from indexer.languages import record_of
 from indexer.model import TYPE_KINDS, SymbolKind
 from query.answers.envelope import Reason
@@ -19,17 +21,24 @@ from query.facts.scopes import Scopes, scopes
 
 CODE = "shapes"
 
-_OTHERS = """
-    SELECT s.name, d.path, count(*)
+_FITS = """
     FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN symbol s ON s.sym_id = u.id JOIN document own ON own.doc_id = s.doc_id
     JOIN symbol o ON o.sym_id = s.container_id AND is_type(o.kind)
     JOIN symbol m ON m.name = s.name AND m.sym_id <> s.sym_id
     JOIN document d ON d.doc_id = m.doc_id
     LEFT JOIN symbol c ON c.sym_id = m.container_id
     WHERE own.language IN (SELECT unnest($languages::VARCHAR[])) AND d.language IN (SELECT unnest($languages::VARCHAR[]))
-      AND is_kind(m.kind, 'method', 'property', 'field') AND NOT has_flag(m.flags, 'external') AND NOT coalesce(is_type(c.kind), false)
-    GROUP BY ALL ORDER BY ALL
+      AND (is_kind(m.kind, 'method', 'property', 'field') OR is_kind(m.kind, 'variable') AND EXISTS (
+          SELECT 1 FROM occ r JOIN symbol v ON v.sym_id = r.sym_id
+          WHERE r.doc_id = m.doc_id AND r.line = m.sel_line AND r.col = m.sel_col AND r.sym_id <> m.sym_id AND has_role(r.roles, 'read')
+            AND NOT is_kind(v.kind, 'method', 'property', 'field')
+      ))
+      AND NOT has_flag(m.flags, 'external') AND NOT coalesce(is_type(c.kind), false)
 """
+"""What `{ size }` makes of a variable is a variable to a server, of which it tells both there."""
+
+_OTHERS = f"SELECT s.name, d.path, count(*) {_FITS} GROUP BY ALL ORDER BY ALL"
+_FITTING = f"SELECT DISTINCT s.sym_id {_FITS} ORDER BY ALL"
 
 _READS = """
     SELECT s.name, d.path, count(*)
@@ -57,6 +66,12 @@ def _is_of_type(known: Scopes, sym_id: int) -> bool:
 def reasons(index: Index, uses: Uses) -> list[Reason]:
     """One reason for all of the symbols that are members of types, and one for those that are members of objects."""
     return [*_of_types(index, uses), *_of_objects(index, uses)]
+
+
+def concerned(index: Index, ids: Collection[int]) -> set[int]:
+    """Those of many symbols that whoever asks for a member of a type without a name may mean: `x.(interface{ close() })`."""
+    shaped = [name for name in languages(index) if record_of(name).satisfies in ("shape", "unsaid")]
+    return {sym_id for (sym_id,) in index.rows(_FITTING, {"ids": sorted(ids), "languages": shaped})} if shaped and ids else set()
 
 
 def _of_objects(index: Index, uses: Uses) -> list[Reason]:

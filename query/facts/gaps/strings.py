@@ -18,6 +18,7 @@ from query.answers.paths import listed, of_paths
 from query.facts.documents import held_now
 from query.facts.gaps.uses import Uses, with_types
 from query.facts.index import Index
+from query.facts.kept_types import kept_types
 from query.facts.quotes import quoting
 from query.facts.scopes import Scope as Place
 from query.facts.scopes import Scopes, scopes
@@ -79,7 +80,7 @@ def _spelled(index: Index, uses: Uses, asked: Sequence[Symbol]) -> list[Reason]:
     symbol = asked[0] if len(asked) == 1 else next((made for made in asked if made.record.symbol == asked[0].record.container), asked[0])
     known = scopes(index, [symbol.sym_id])
     scope = known[symbol.sym_id]
-    if _is_unnamed(scope, known) or scope.kind not in _LOOKED_UP or symbol.record.path not in _looking_up(index):
+    if _is_unnamed(index, symbol.sym_id, known) or scope.kind not in _LOOKED_UP or symbol.record.path not in _looking_up(index):
         return []
     if index.rows(_IS_USED, [symbol.sym_id]):
         return []
@@ -102,7 +103,7 @@ def _of_made_names(index: Index, uses: Uses) -> list[Reason]:
         return []
     around = scopes(index, [symbol.sym_id])
     scope = around[symbol.sym_id]
-    if _is_unnamed(scope, around) or scope.container is None or not _is_member(scope, around):
+    if _is_unnamed(index, symbol.sym_id, around) or scope.container is None or not _is_member(scope, around):
         return []
     kin = related(index, scope.container)
     places = sorted({(gap.path, gap.line) for gap in gaps if gap.owner in kin})
@@ -246,7 +247,7 @@ def _of_symbol(index: Index, sym_id: int, name: str) -> Iterator[_Gap]:
         return
     known_scopes = scopes(index, [sym_id])
     _, _, kind, flags, *_ = scope = known_scopes[sym_id]
-    if _is_unnamed(scope, known_scopes) or kind == SymbolKind.MODULE:
+    if _is_unnamed(index, sym_id, known_scopes) or kind == SymbolKind.MODULE:
         return
     is_member = _is_member(scope, known_scopes)
     kin: Collection[int | None] | None = None
@@ -274,11 +275,12 @@ def _is_member(scope: Place, around: Scopes) -> bool:
     return scope.container is not None and around[scope.container].kind in TYPE_KINDS
 
 
-def _is_unnamed(scope: Place, around: Scopes) -> bool:
-    """Whether no string leads to a symbol; members of a local type are found as those of any other."""
+def _is_unnamed(index: Index, sym_id: int, around: Scopes) -> bool:
+    """Whether no string leads to a symbol. Members of a local type are found as those of any other, and a type by what keeps it."""
+    scope = around[sym_id]
     if scope.flags & (SymbolFlag.PARAMETER | SymbolFlag.EXTERNAL):
         return True
-    return bool(scope.flags & SymbolFlag.LOCAL) and not _is_member(scope, around)
+    return bool(scope.flags & SymbolFlag.LOCAL) and not _is_member(scope, around) and not kept_types(index, [sym_id])
 
 
 _FITS: dict[NameUse, Callable[[int, int, bool], bool]] = {

@@ -47,9 +47,10 @@ def files_with(index: Index, wanted: Collection[int], drift: Drift) -> Files:
 
 
 def every_file(index: Index, drift: Drift) -> Files:
-    """All of them, for whatever reason they are not read."""
+    """All of them, for whatever reason they are not read; but for links, whose texts are read elsewhere."""
     now = _changed(index, drift)
-    known = {path: frozenset(words) for path, words in index.rows("SELECT path, words FROM skipped_word") if path not in now}
+    sql = "SELECT path, words FROM skipped_word WHERE path NOT IN (SELECT path FROM skipped WHERE reason = 'symlink')"
+    known = {path: frozenset(words) for path, words in index.rows(sql) if path not in now}
     return Files(known | now, _unsearched(index))
 
 
