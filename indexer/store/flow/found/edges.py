@@ -78,9 +78,13 @@ def found_by(solvers: Sequence[Solver]) -> Found:
 def _add(made: Found, solver: Solver) -> None:
     program = solver.program
     callees: dict[int, dict[int, Via]] = {}
+    below_named: dict[int, dict[int, Via]] = {}
     for (row, sym_id), via in solver.called.items():
-        if sym_id < program.symbols and _is_new(solver, row, sym_id, via):
-            callees.setdefault(row, {})[sym_id] = via
+        if sym_id < program.symbols:
+            if _is_new(solver, row, sym_id, via):
+                callees.setdefault(row, {})[sym_id] = via
+            elif _overrides(program, sym_id, program.means.get(row, ())):
+                below_named.setdefault(row, {})[sym_id] = via
     members: dict[int, list[int]] = {}
     for row, sym_id in solver.read:
         if row not in program.typed:
@@ -106,6 +110,9 @@ def _add(made: Found, solver: Solver) -> None:
                 together = sum(((row, other) in solver.remade_calls) == is_remade for other in known)
                 most_sure = MOST_TARGETS if row in solver.of_below else _MOST_SURE.get(via, MOST_TARGETS)
                 made.calls.append((place, sym_id, via, is_doubtful or together > most_sure))
+    for row, known in sorted(below_named.items()):
+        if len(known) <= MOST_SURE and row not in many:
+            made.calls.extend((_place(program, row), sym_id, Via.INFERRED_TYPE, False) for sym_id in sorted(known))
     for row, meant in sorted(members.items()):
         if len(meant) <= MOST_SURE:
             made.meanings.extend((_place(program, row), sym_id) for sym_id in sorted(meant))
@@ -240,6 +247,15 @@ def _is_of_another(solver: Solver, row: int, sym_id: int, means: Sequence[int]) 
     if owner < 0 or -1 in owners or any(program.names[meant] != program.names[sym_id] for meant in means):
         return False
     return not any(other in program.order(owner) or owner in program.order(other) for other in owners)
+
+
+def _overrides(program: Program, sym_id: int, means: Sequence[int]) -> bool:
+    """Whether the server named a member of which an object of a class below, that flows there, has its own."""
+    owner = program.class_of(sym_id)
+    if owner < 0:
+        return False
+    above = program.order(owner)[1:]
+    return any(program.names[meant] == program.names[sym_id] and program.class_of(meant) in above for meant in means)
 
 
 def _is_call_of_callable(program: Program, sym_id: int) -> bool:
