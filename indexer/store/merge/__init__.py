@@ -28,6 +28,7 @@ from indexer.model import SIGNS, Evidence, NameUse, Operation, Role, Skipped, Sy
 from indexer.monikers import package_prefix, place_descriptors
 from indexer.store.facts import HEADER, TABLES, TARGETS, DocumentFacts
 from indexer.store.flow import Keeper, follow
+from indexer.store.merge.bases import put_in_order
 from indexer.store.merge.stages import Stages
 from indexer.store.merge.workshop import FURNITURE, MEMORY_MB, connect, shared
 from indexer.store.parsed import execute
@@ -51,6 +52,7 @@ __all__ = [
 _LED_TO = {column.leads_to for columns in TABLES.values() for column in columns.values()} | {"flows"}  # its rows lead to each other
 STAGES = sorted(Path(__file__).parent.glob("*.sql"), key=lambda stage: int(stage.stem.partition("_")[0]))
 
+_TYPES, _BASES = "4_types", "listed_base"
 _MEANINGS, _SETTLED = "6_meanings", "settled"
 _FLOWS, _OPERATIONS = "facts_flows", "facts_nameless_calls"
 
@@ -146,6 +148,8 @@ def merge_facts(
     stages = Stages(connection, {f"facts_{table}": _rows_of(table) for table in TABLES}, rows)
     for stage in STAGES:
         stages.run(stage)
+        if stage.stem == _TYPES and stages.rows.get(_BASES, 1) > 0:
+            put_in_order(connection)
         if stage.stem == _MEANINGS:
             stages.prepare(frozenset({_FLOWS, _OPERATIONS}))
             stages.rows |= follow(connection, keeper, may_flow=stages.rows.get(_FLOWS, 1) > 0)

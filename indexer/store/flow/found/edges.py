@@ -103,7 +103,7 @@ def _add(made: Found, solver: Solver) -> None:
                 via = known[sym_id] or _via(solver, row, sym_id)
                 is_doubtful = (
                     sym_id in below
-                    or _is_beside(program, row, sym_id)
+                    or (_is_beside(solver, row, sym_id) and not _is_above(solver, row))
                     or ((row, sym_id) in solver.doubtful and (row, sym_id) not in solver.sure)
                 )
                 is_remade = (row, sym_id) in solver.remade_calls
@@ -230,7 +230,7 @@ def _is_new(solver: Solver, row: int, sym_id: int, via: Via) -> bool:
     is_whole = any(_is_whole(solver, meant) for meant in means)
     if is_whole and _is_of_another(solver, row, sym_id, means):
         return True
-    return not is_whole or _is_beside(program, row, sym_id) or _is_beyond(solver, row, sym_id, means)
+    return not is_whole or _is_beside(solver, row, sym_id) or _is_beyond(solver, row, sym_id, means)
 
 
 def _is_of_another(solver: Solver, row: int, sym_id: int, means: Sequence[int]) -> bool:
@@ -276,8 +276,15 @@ def _is_held(solver: Solver, sym_id: int, means: Sequence[int]) -> bool:
     return False
 
 
-def _is_beside(program: Program, row: int, sym_id: int) -> bool:
+def _is_above(solver: Solver, row: int) -> bool:
+    """Whether an attribute is one of `super()`: what is next to a class that objects of classes below have depends on these alone."""
+    values = map(solver.values.__getitem__, solver.graph.values(row + 1))
+    return solver.program.parent[row + 1] == row and any(sort == Sort.SUPER for sort, _, _ in values)
+
+
+def _is_beside(solver: Solver, row: int, sym_id: int) -> bool:
     """Whether the server named a member of a declared type from outside, and an object of a class of the workspace may be there, too."""
+    program = solver.program
     means = program.means.get(row, ())
     is_member = program.class_of(sym_id) >= 0 and program.names[sym_id] == program.name[row]
     return is_member and bool(means) and all(map(program.is_outside, means))

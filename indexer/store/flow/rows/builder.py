@@ -20,9 +20,11 @@ _HOLDING = frozenset((Kind.BIND, Kind.SET_ATTRIBUTE, Kind.PARAMETER, Kind.HOLD))
 
 
 _LOOKING_UP = frozenset({"getattr", "setattr", "vars", "hasattr"})
-"""Functions that take members of a module by a name that is a value. Elsewhere modules are no values: what the server says of their
-members is enough, and to follow all of them costs a quarter of the steps on Django's package.
+"""Functions that take members of a module by a name that is a value. Where a member is taken of a module's name what the server says of it
+is enough; to follow all modules costs a quarter of the steps on Django's package.
 """
+_HANDED_OVER = frozenset((Kind.COLLECTION, Kind.MAPPING, Kind.RETURN, Kind.YIELD, Kind.SET_ATTRIBUTE, Kind.SET_ITEM))
+"""Rows that take a module as they take any other value."""
 
 
 class Builder(Items):
@@ -90,7 +92,7 @@ class Builder(Items):
                 graph.put(target, solver.values.number(Sort.OUTSIDE, sym_id))
             return
         if program.is_module(sym_id):
-            if target < solver.symbols_at and program.name[program.parent[target] + 1] in _LOOKING_UP:
+            if target < solver.symbols_at and (self._is_handed_over(target) or program.name[program.parent[target] + 1] in _LOOKING_UP):
                 graph.put(target, solver.values.number(Sort.MODULE, sym_id))
             return
         if program.is_type(sym_id):
@@ -101,6 +103,12 @@ class Builder(Items):
             graph.copy(solver.symbol(sym_id), target)
         if program.class_of(sym_id) >= 0 and not program.is_callable(sym_id):
             graph.copy(solver.of_class(sym_id), target)
+
+    def _is_handed_over(self, row: int) -> bool:
+        """Whether a name is an argument, an item or a result, or what an attribute is set to: nobody sees from there on what it is."""
+        program, parent = self._program, self._program.parent[row]
+        kind = program.kind[parent] if parent >= 0 else -1
+        return kind in _HANDED_OVER or (kind == Kind.CALL and program.part[row] != Handed.CALLEE)
 
     def bind(self, row: int) -> None:
         program, solver = self._program, self._solver
