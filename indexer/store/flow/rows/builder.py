@@ -149,7 +149,7 @@ class Builder(Items):
         if name == "param":
             self._take_params(row)
         if name:
-            told = -1 if means else row
+            told = row if not means or any(map(program.is_property, means)) else -1
             for child in objects:
                 solver.graph.watch(self._at(child), lambda value: solver.load(value, name, row, told))
 
