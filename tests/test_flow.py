@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 from damage_support import other_content
+from ecmascript_cases import cases_of
 from flow_differs import PROGRAMS, UNSEEN
 from support import CORPORA, crawl_with_ty, write_tree
 from traced import Differs, Edges, cases_in, python_edges
@@ -55,7 +56,8 @@ EXPECTED: dict[str, Differs] = {
 }
 
 
-CASES = cases_in(CORPORA / "flow")
+PACKAGES = {case.name: case.files for case in cases_of(CORPORA / "flow" / "packages.cases", "python")}
+CASES: dict[str, str | Mapping[str, str]] = {**cases_in(CORPORA / "flow"), **PACKAGES}
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +68,9 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Edges]:
 
 @pytest.fixture(scope="module")
 def flow_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = write_tree(tmp_path_factory.mktemp("flow") / "cases", {f"{name}.py": source for name, source in CASES.items()})
+    files = {f"{name}.py": source for name, source in CASES.items() if isinstance(source, str)}
+    files |= {f"{name}/{path}": source for name, package in PACKAGES.items() for path, source in package.items()}
+    root = write_tree(tmp_path_factory.mktemp("flow") / "cases", files)
     crawl_with_ty(root, jobs=1)
     return root
 
@@ -85,14 +89,20 @@ def told(flow_index: Index) -> dict[str, Edges]:
 
 def _told(index: Index) -> dict[str, Edges]:
     rows = index.rows("""
-        SELECT d.module, a.qualified_name, b.qualified_name
+        SELECT split_part(d.module, '.', 1), a.qualified_name, b.qualified_name
         FROM call_in c JOIN symbol a ON a.sym_id = c.caller JOIN symbol b ON b.sym_id = c.callee JOIN document d ON d.doc_id = c.doc_id
         WHERE NOT has_flag(b.flags, 'external') AND (is_callable(b.kind) OR is_kind(b.kind, 'property'))
     """)
     found: dict[str, Edges] = {}
-    for module, caller, callee in rows:
-        found.setdefault(module, set()).add((caller.removeprefix(module).lstrip("."), callee.removeprefix(module).lstrip(".")))
+    for case, caller, callee in rows:
+        found.setdefault(case, set()).add((_within(case, caller), _within(case, callee)))
     return found
+
+
+def _within(case: str, name: str) -> str:
+    """A qualified name as the run has it: of a package what stands in `main` has no name of that."""
+    own = name.removeprefix(case).lstrip(".")
+    return own.removeprefix("main").lstrip(".") if case in PACKAGES and own.partition(".")[0] == "main" else own
 
 
 @pytest.mark.parametrize("case", CASES)

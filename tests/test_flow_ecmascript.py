@@ -33,6 +33,7 @@ CASES: dict[str, Case] = {
         ("scripts", "javascript"),
         ("varied", "javascript"),
         ("unseen", "javascript"),
+        ("fresh", "javascript"),
         ("typescript", "typescript"),
     )
     for case in cases_of(CORPORA / "flow" / f"{name}.cases", language)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from indexer.model import Handed
+from indexer.model import Handed, Via
 from indexer.store.flow.calls import named
 from indexer.store.flow.rows.items import Items
 from indexer.store.flow.text.kinds import Kind
@@ -152,6 +152,19 @@ class Builder(Items):
             told = row if not means or any(map(program.is_property, means)) else -1
             for child in objects:
                 solver.graph.watch(self._at(child), lambda value: solver.load(value, name, row, told))
+                if not means:
+                    self._ask_module(child, name, row)
+
+    def _ask_module(self, child: int, name: str, row: int) -> None:
+        """`lazy.name` of a module that defines no such name, and has a function `__getattr__` which gives it."""
+        program, solver = self._program, self._solver
+        for module in filter(program.is_module, program.means.get(child, ())):
+            gives = program.of_module(module, "__getattr__")
+            if gives >= 0 and program.of_module(module, name) < 0:
+                site = solver.site(row, solver.symbol(gives), row, via=Via.ATTRIBUTE)
+                site.given = [solver.graph.node()]
+                solver.graph.put(site.given[0], solver.values.text(name))
+                solver.activate(site)
 
     def _is_of_class(self, objects: list[int]) -> bool:
         return any(self._program.is_type(sym_id) for child in objects for sym_id in self._program.means.get(child, ()))
