@@ -221,7 +221,7 @@ def _is_new(solver: Solver, row: int, sym_id: int, via: Via) -> bool:
     if program.is_outside(sym_id) or program.kind[row] not in (Kind.NAME, Kind.ATTRIBUTE, Kind.GLOBAL):
         return not program.is_outside(sym_id)
     means = [meant for meant in program.means.get(row, ()) if not _is_call_of_callable(program, meant)]
-    if sym_id in means or any(map(program.is_property, means)):
+    if sym_id in means or (program.is_property(sym_id) and any(map(program.is_property, means))):
         return False
     if row in program.typed and via == Via.NONE and program.kind[row] == Kind.ATTRIBUTE:
         return _is_held(solver, sym_id, means) or (solver.has_records and program.class_of(sym_id) < 0)

@@ -149,9 +149,10 @@ class Builder(Items):
         if name == "param":
             self._take_params(row)
         if name:
-            told = row if not means or any(map(program.is_property, means)) else -1
+            told = -1 if means else row
+            runs_at = row if any(map(program.is_property, means)) else -1  # classes below may have another
             for child in objects:
-                solver.graph.watch(self._at(child), lambda value: solver.load(value, name, row, told))
+                solver.graph.watch(self._at(child), lambda value: solver.load(value, name, row, told, runs_at))
                 if not means:
                     self._ask_module(child, name, row)
 
