@@ -187,6 +187,28 @@ class TestB(Mixin):
     assert possible == []
 
 
+def test_a_table_of_many_functions_gives_each_of_them_what_it_is_called_with(tmp_path: Path) -> None:
+    """Who is called there is a gap; what the parameters are is none. Also by way of a copy, and where it holds itself."""
+    functions = "".join(f"def f{number}(x, y):\n    x.go()\n    return y\n" for number in range(40))
+    table = ", ".join(f"'{number}': f{number}" for number in range(40))
+    files = {
+        "by_get.py": f"class A:\n    def go(self): pass\n{functions}table = {{{table}}}\n"
+        "class Box:\n    def __init__(self, given): self.given = dict(given)\n"
+        "    def run(self, key, y): return self.given.get(key)(A(), y)\n"
+        "Box(table).run(input(), 1)\n",
+        "by_loop.py": f"class A:\n    def go(self): pass\n{functions}"
+        f"table = [{', '.join(f'f{number}' for number in range(40))}]\n"
+        "table.append(table)\nother = [table, *table]\ntable[0] = other\nfor f in other: f(A(), 1)\n",
+    }
+    root = write_tree(tmp_path / "tree", files)
+    crawl_with_ty(root, jobs=1)
+    with open_index(root) as index:
+        found = index.rows("SELECT path, count(DISTINCT caller) FROM calls WHERE callee LIKE '%A#go().' GROUP BY path ORDER BY path")
+        gaps = index.rows("SELECT DISTINCT path FROM flow_gaps WHERE reason = 'megamorphic' ORDER BY path")
+    assert found == [("by_get.py", 40), ("by_loop.py", 40)]
+    assert gaps == [("by_get.py",), ("by_loop.py",)]
+
+
 HANDLERS = """\
 def one(): pass
 def two(): pass

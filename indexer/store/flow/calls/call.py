@@ -66,6 +66,8 @@ def call(solver: Solver, site: Site, value: int) -> None:
         run_partial(solver, site, first, second)
     elif sort == Sort.LATER:
         tasks.run_later(solver, site, first)
+    elif sort == Sort.ELEMENT and not site.is_of_rest:  # one that is in another comes to the site by itself
+        run_rest(solver, site, first)
 
 
 def _run(solver: Solver, site: Site, value: int, receiver: int | None) -> bool:
@@ -223,6 +225,18 @@ def _again(solver: Solver, site: Site, callee: int, result: int) -> Site:
     made.is_doubtful, made.keys = site.is_doubtful, site.keys
     solver.activate(made)
     return made
+
+
+def run_rest(solver: Solver, site: Site, number: int) -> None:
+    """More items of a container than a node keeps may be called: each is given the arguments, and none is told."""
+    solver.rest_at.add(site.row)
+    made = solver.site(-1, solver.graph.node(), site.result, depth=site.depth)
+    made.given, made.named, made.spread, made.spread_named = site.given, site.named, site.spread, site.spread_named
+    made.is_of_rest = True
+    solver.graph.widen(made.callee)
+    for node in solver.items_of(number):
+        solver.graph.copy(node, made.callee)
+    solver.activate(made)
 
 
 def run_partial(solver: Solver, site: Site, number: int, value: int) -> None:

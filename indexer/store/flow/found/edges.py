@@ -91,6 +91,7 @@ def _add(made: Found, solver: Solver) -> None:
             members.setdefault(row, []).append(sym_id)
     many = {row for row, known in members.items() if len(known) > MOST_TARGETS}
     many |= {row for row, known in callees.items() if len(known) > MOST_TARGETS}
+    many |= solver.rest_at & callees.keys()
     many |= {site.row for site in solver.sites if site.row in callees and site.callee in solver.graph.full and site.via == Via.NONE}
     for row in sorted(many):
         made.gaps.append((_place(program, row), "megamorphic"))
