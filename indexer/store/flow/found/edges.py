@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from indexer.model import Handed, SymbolFlag, Via
+from indexer.store.flow.found.mixed import Mixed
 from indexer.store.flow.text.kinds import Kind
 from indexer.store.flow.text.program import Program
 from indexer.store.flow.values.solver import Solver
@@ -55,7 +56,7 @@ class Found(NamedTuple):
             knows; and for that its name, as far as it has one.
         types: row and symbol of what an operation is put to (`Program.operands`); "" for itself, RESULT for what a call of it gives, SIGN
             for what another operation gives; a class whose object may be there; whether that is only possible; and whether the object is of
-            each of these classes in turn, since classes below a test's say so.
+            each of these classes in turn, since classes below a test's say so; and whether what has no rows may be there, too (`Mixed`).
     """
 
     calls: list[tuple[Place, int, Via, bool]]
@@ -63,7 +64,7 @@ class Found(NamedTuple):
     gaps: list[tuple[Place, str]]
     bases: list[tuple[Place, int | None, str]]
     properties: list[tuple[Place, int, str]]
-    types: list[tuple[int, int, str, int, bool, bool]]
+    types: list[tuple[int, int, str, int, bool, bool, bool]]
 
 
 def found_by(solvers: Sequence[Solver]) -> Found:
@@ -125,9 +126,9 @@ def _add(made: Found, solver: Solver) -> None:
         made.gaps.append((_place(program, 0), "steps"))
 
 
-def _types(solver: Solver) -> Iterator[tuple[int, int, str, int, bool, bool]]:
+def _types(solver: Solver) -> Iterator[tuple[int, int, str, int, bool, bool, bool]]:
     """Classes whose objects operations are put to."""
-    program, graph, values = solver.program, solver.graph, solver.values
+    program, graph, values, mixed = solver.program, solver.graph, solver.values, Mixed(solver)
     in_turn: dict[int, list[set[int]]] = {}  # by function: classes that an attribute holds which classes below set
     for row in solver.of_below:
         in_turn.setdefault(program.body[row], []).append(solver.classes_at(row))
@@ -141,7 +142,8 @@ def _types(solver: Solver) -> Iterator[tuple[int, int, str, int, bool, bool]]:
             what = SIGN if row >= 0 and program.kind[row] == Kind.COMBINE else RESULT if is_result else ""
             function = program.body[row] if row >= 0 else program.containers[symbol]
             is_each = len(owners) > 1 and set(owners) in in_turn.get(function, ())
-            yield from ((row, symbol, what, owner, not is_each and len(owners) > MOST_SURE, is_each) for owner in owners)
+            is_mixed = bool(owners) and any(map(mixed.may_hold_more, nodes))
+            yield from ((row, symbol, what, owner, not is_each and len(owners) > MOST_SURE, is_each, is_mixed) for owner in owners)
 
 
 def _nodes_of(solver: Solver, row: int, *, is_result: bool) -> list[int]:

@@ -118,6 +118,14 @@ class Graph:
             for value in tuple(texts):
                 self.put(target, value)
 
+    def sources(self) -> dict[int, list[int]]:
+        """By node those of which it is a copy."""
+        found: dict[int, list[int]] = {}
+        for source, copies in enumerate(self._copies):
+            for target in () if copies is None else (copies,) if isinstance(copies, int) else copies:
+                found.setdefault(target, []).append(source)
+        return found
+
     def watch(self, node: int, watcher: Watcher) -> None:
         watchers = self._watchers[node]
         if watchers is None:
