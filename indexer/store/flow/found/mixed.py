@@ -37,7 +37,7 @@ class Mixed:
         solver, sources = self._solver, self._sources
         left, seen = [start], {start}
         for node in left:
-            if node == solver.nothing or (node < solver.symbols_at and not solver.graph.reached[node]):
+            if node == solver.nothing or (node != start and node < solver.symbols_at and not solver.graph.reached[node]):
                 return True
             left += [each for each in sources.get(node, ()) if each not in seen]
             seen.update(left)
