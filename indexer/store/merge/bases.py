@@ -29,6 +29,7 @@ def put_in_order(connection: duckdb.DuckDBPyConnection) -> None:
     columns = dict(zip(("sub_id", "super_id", "place"), map(list, zip(*placed, strict=True)), strict=True))
     connection.register("incoming", pa.table(columns))
     execute(
-        connection, "UPDATE ancestor SET depth = i.place FROM incoming i WHERE i.sub_id = ancestor.sub_id AND i.super_id = ancestor.super_id"
+        connection,
+        "UPDATE ancestor SET depth = i.place FROM incoming i WHERE i.sub_id = ancestor.sub_id AND i.super_id = ancestor.super_id",
     )
     connection.unregister("incoming")
