@@ -93,15 +93,27 @@ WHERE signed.is_open AND m.doc_id = signed.doc_id AND m.line = signed.line AND m
 -- Needs: operated, signed.
 DELETE FROM operated WHERE (doc_id, line, col, operation) IN (SELECT doc_id, line, col, operation FROM signed);
 
+-- Needs: special_member. Else: language VARCHAR, sym_id INTEGER, name VARCHAR
+CREATE TEMP TABLE outside_answer AS
+SELECT w.language, s.sym_id, w.name FROM symbol s JOIN document d ON d.doc_id = s.doc_id
+JOIN answered_outside w ON w.language = d.language AND regexp_full_match(s.qualified_name, w.types)
+WHERE has_flag(s.flags, 'external') AND is_type(s.kind);
+
 -- Needs: special_member. Else: class_id INTEGER, operation BIGINT, part BIGINT, evidence BIGINT, sym_id INTEGER, name VARCHAR
 CREATE TEMP TABLE runs AS
-SELECT class_id, operation, part, evidence, arg_min(sym_id, (rank, depth, sym_id)) AS sym_id, arg_min(name, (rank, depth, sym_id)) AS name
-FROM (
-    SELECT *, 0 AS depth FROM special_member
-    UNION ALL
-    SELECT a.sub_id, m.* EXCLUDE (class_id), a.depth FROM ancestor a JOIN special_member m ON m.class_id = a.super_id
-)
-GROUP BY class_id, operation, part, evidence;
+SELECT * FROM (
+    SELECT class_id, operation, part, evidence, arg_min(sym_id, (rank, depth, sym_id)) AS sym_id, arg_min(name, (rank, depth, sym_id)) AS name
+    FROM (
+        SELECT class_id, sym_id, name, operation, part, rank, evidence, 0 AS depth FROM special_member
+        UNION ALL
+        SELECT a.sub_id, m.sym_id, m.name, m.operation, m.part, m.rank, m.evidence, a.depth
+        FROM ancestor a JOIN special_member m ON m.class_id = a.super_id
+        UNION ALL  -- what a type outside has itself stands in for other members: `key in x` of a kind of mapping
+        SELECT a.sub_id, -1, w.name, w.operation, w.part, w.rank, w.evidence, a.depth
+        FROM outside_answer o JOIN ancestor a ON a.super_id = o.sym_id JOIN operation_member w ON w.language = o.language AND w.name = o.name
+    )
+    GROUP BY class_id, operation, part, evidence
+) WHERE sym_id >= 0;
 
 -- Of values whose type no server told, and which were followed to here. What stands on the right of an operator is asked only where the left
 -- side has no answer, so nothing is said of that, unless the text itself says that the left one is a number, a text or a list; what reads an

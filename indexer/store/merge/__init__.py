@@ -167,7 +167,7 @@ def _furnish(connection: duckdb.DuckDBPyConnection) -> None:
 
 def _add_languages(connection: duckdb.DuckDBPyConnection, *, is_furniture: bool = False) -> None:
     """What the stages ask of languages: `operation_member`, the members that an operation runs (of each group the one of the lowest rank
-    that the type has), `language_rule`, which types outside any value may have, which results of functions outside and declared values
+    that the type has), `answered_outside`, which of them types outside have, `language_rule`, which types outside any value may have, which results of functions outside and declared values
     have none, and which types are functions, and `overloading_language`, in which functions of one name are told apart by what they are
     given.
     """
@@ -187,9 +187,11 @@ def _add_languages(connection: duckdb.DuckDBPyConnection, *, is_furniture: bool 
         for name in record.names
     ]
     chosen_later = [(name,) for record in LANGUAGES if record.grammar is not None and record.grammar.overloads for name in record.names]
+    answered = [(name, types, member) for record in LANGUAGES for name in record.names for types, own in record.answered_outside for member in own]
     finders = [(name, finder) for record in LANGUAGES for name in record.names for finder in sorted(record.type_finders)]
     place = f"TABLE {FURNITURE}." if is_furniture else "TEMP TABLE "
     _add_rows(connection, f"{place}type_finder", ("language", "qualified_name"), finders)
+    _add_rows(connection, f"{place}answered_outside", ("language", "types", "name"), answered)
     _add_rows(connection, f"{place}operation_member", ("language", "operation", "part", "rank", "name", "evidence"), members)
     _add_rows(connection, f"{place}overloading_language", ("language",), chosen_later)
     _add_rows(connection, f"{place}language_rule", ("language", "open_types", "closed_results", "closed_values", "function_types"), rules)

@@ -34,7 +34,7 @@ def call(solver: EcmascriptSolver, site: Site, value: int) -> None:
         proxies.call(solver, site, value, makes=site.told == NEW)
     elif sort == Sort.BUILTIN:
         library.call(solver, site, solver.builtin_name(first))
-    elif sort == Sort.ELEMENT and site.told != NEW and not site.is_of_rest:
+    elif sort == Sort.ELEMENT and site.told != NEW:
         run_rest(solver, site, first)
 
 
