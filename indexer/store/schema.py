@@ -54,6 +54,7 @@ CONTENT_VERSION: what the same source means; a change makes indexes want a rebui
                     PHP: definitions, scopes, roles, imports and types above by its grammar, names by namespaces, packages of Composer
    22  2026-11-30  Python: parameters that `parametrize` fills, operations on what comparisons give, keys that are
                     counted from the end or computed, signs before values, branches for type checkers alone
+   23  2026-11-30  Python: what `"%r %d" % (a, b)` runs by its letters
 """
 
 from __future__ import annotations
@@ -61,6 +62,6 @@ from __future__ import annotations
 from pathlib import Path
 
 SCHEMA_VERSION = 10
-CONTENT_VERSION = 22
+CONTENT_VERSION = 23
 
 VIEWS_SQL = Path(__file__).with_name("views.sql")

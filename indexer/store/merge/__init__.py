@@ -166,10 +166,12 @@ def _furnish(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def _add_languages(connection: duckdb.DuckDBPyConnection, *, is_furniture: bool = False) -> None:
-    """What the stages ask of languages: `operation_member`, the members that an operation runs (of each group the one of the lowest rank
-    that the type has), `answered_outside`, which of them types outside have, `language_rule`, which types outside any value may have, which results of functions outside and declared values
-    have none, and which types are functions, and `overloading_language`, in which functions of one name are told apart by what they are
-    given.
+    """What the stages ask of languages.
+
+    `operation_member`: the members that an operation runs, of each group the one of the lowest rank that the type has; `answered_outside`:
+    which of them types outside have. `language_rule`: which types outside any value may have, which results of functions outside and
+    declared values have none, and which types are functions. `overloading_language`: in which functions of one name are told apart by what
+    they are given. `type_finder`: functions outside that give a type by its name.
     """
     members = [
         (language, int(operation), group, rank, name, int(Evidence.OPERATOR if operation in SIGNS else Evidence.PROTOCOL))
@@ -187,7 +189,9 @@ def _add_languages(connection: duckdb.DuckDBPyConnection, *, is_furniture: bool 
         for name in record.names
     ]
     chosen_later = [(name,) for record in LANGUAGES if record.grammar is not None and record.grammar.overloads for name in record.names]
-    answered = [(name, types, member) for record in LANGUAGES for name in record.names for types, own in record.answered_outside for member in own]
+    answered = [
+        (name, types, member) for record in LANGUAGES for name in record.names for types, own in record.answered_outside for member in own
+    ]
     finders = [(name, finder) for record in LANGUAGES for name in record.names for finder in sorted(record.type_finders)]
     place = f"TABLE {FURNITURE}." if is_furniture else "TEMP TABLE "
     _add_rows(connection, f"{place}type_finder", ("language", "qualified_name"), finders)
