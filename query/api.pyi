@@ -265,7 +265,7 @@ def detect_changes(
 
     Args:
         scope: unstaged: work tree against staged; staged: staged against HEAD; uncommitted: both, as git mv and edits after it take;
-            committed: see range
+            committed: see range, with which it is taken for said
         range: for committed: A..B, A...B (from their merge base), or one commit against its parent; default HEAD
         base: branch or commit: compares its merge base with head; goes before scope and range
         head: with base: default HEAD; '.' for the work tree

@@ -20,6 +20,7 @@ FILES: dict[str, str | bytes] = {
     "pyproject.toml": "[project]\nname = 'app'\nversion = '1'\n",
     "app.py": """
 from abc import ABC
+from missing import Missing
 from schema import Model
 from web import Router
 
@@ -48,6 +49,13 @@ class Outer(Model):
 
 
 class Unmade: ...
+
+
+class OfUnknown: ...
+
+
+class Settings(Missing):
+    field: OfUnknown
 
 
 class Own: ...
@@ -85,7 +93,8 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
         ("app.Item", "the head of 'create' names it, which is registered by 'router.post' at app.py:"),
         ("app.Item.__init__", "the head of 'create' names it"),
         ("app.Given", "the head of 'create' names it"),
-        ("app.Inner", "a field of 'Outer' is of it, and the base 'schema.Model' of that may make one: app.py:25"),
+        ("app.OfUnknown", "a field of 'Settings' is of it, and the base 'Missing' of that may make one: app.py:"),
+        ("app.Inner", "a field of 'Outer' is of it, and the base 'schema.Model' of that may make one: app.py:26"),
     ],
 )
 def test_what_a_library_may_make_is_a_reason(index: Index, name: str, said: str) -> None:

@@ -19,6 +19,7 @@ from indexer.crawl.plan import groups
 from indexer.crawl.run import crawl
 from indexer.errors import AmbiguousName, NameNotFound, ServerMissing, UsageError
 from query.facts.dotted import dotted
+from query.facts.gaps import reading
 from query.facts.index import Index, open_index
 from query.surface.registry import call
 from query.surface.render import to_text
@@ -294,6 +295,19 @@ def test_a_server_without_type_hierarchies_is_told_for_its_language_only(mixed_c
         assert "those are known that the text names; other servers, by lspidx index --server NAME: basedpyright, pyright, pyrefly" in detail
         assert codes(call(index, "references", {"symbol": "tool.run"})) == []
         assert "unsupported" not in codes(call(index, "hierarchy", {"symbol": "ts/src/list.ts:1"}))
+
+
+def test_a_language_without_types_lacks_no_type_hierarchy(mixed_copy: Path):
+    damage(
+        mixed_copy,
+        "DELETE FROM document_coverage WHERE method = 'typeHierarchy/supertypes'",
+        """INSERT INTO document_coverage BY NAME
+           SELECT doc_id, 'typeHierarchy/supertypes' AS method, 'unsupported' AS status, '' AS reason, 0 AS asked, 0 AS answered
+           FROM document WHERE path IN ('sh/log.sh', 'tool.py')""",
+    )
+    with open_index(mixed_copy) as index:
+        [reason] = reading.coverage(index, [reading.SUPERTYPES], None)
+        assert (reason.code, reason.count) == ("unsupported", 1)
 
 
 # ---- status

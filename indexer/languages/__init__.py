@@ -16,12 +16,12 @@ from indexer.languages.go import GO
 from indexer.languages.jvm import CSHARP, JAVA, KOTLIN, SCALA
 from indexer.languages.php import PHP
 from indexer.languages.python import PYTHON
-from indexer.languages.record import Grammar, Language, Locks, Lookup, Parameters
+from indexer.languages.record import ANNOTATED_PLACES, Grammar, Language, Locks, Lookup, Parameters
 from indexer.languages.rust import RUST
 from indexer.languages.scripts import AT_BORDERS, BASH, RUBY, SWIFT, ZIG
 
 __all__ = [
-    "CPP", "GO", "JAVASCRIPT", "PHP", "PYTHON", "RUST", "TYPESCRIPT", "Bridge", "C",
+    "ANNOTATED_PLACES", "CPP", "GO", "JAVASCRIPT", "PHP", "PYTHON", "RUST", "TYPESCRIPT", "Bridge", "C",
     "Grammar", "Language", "Locks", "Lookup", "Offer", "Parameters", "names_of", "record_of",
 ]  # fmt: skip
 

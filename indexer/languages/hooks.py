@@ -218,6 +218,8 @@ JVM_HOOKS = Hooks(
             *("Getter", "Setter", "Data", "Builder", "ToString", "EqualsAndHashCode", "VisibleForTesting", "CheckReturnValue", "Generated"),
             *("Test", "Before", "After", "BeforeEach", "AfterEach", "BeforeAll", "AfterAll", "ParameterizedTest", "DisplayName", "Ignore"),
             *("MethodSource", "FieldSource", "EnumSource", "ValueSource", "CsvSource", "CsvFileSource", "ArgumentsSource", "NullSource"),
+            *("NoArgsConstructor", "AllArgsConstructor", "RequiredArgsConstructor", "Value", "With", "Accessors", "SneakyThrows"),
+            *("Slf4j", "Log", "Log4j2", "CommonsLog", "Synchronized", "UtilityClass"),
             *("GuardedBy", "ThreadSafe", "NotThreadSafe", "Immutable", "Contract", "Beta", "Pure", "CheckForNull", "GwtCompatible"),
             *("GwtIncompatible", "CanIgnoreReturnValue", "EnsuresNonNull", "RequiresNonNull", "MonotonicNonNull", "IgnoreJRERequirement"),
             *("ParametersAreNonnullByDefault", "Incubating", "DoNotCall", "InlineMe", "LazyInit", "Unmodifiable", "Untainted"),

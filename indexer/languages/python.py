@@ -7,7 +7,7 @@ import keyword
 from indexer.languages.bridges import PYTHON_BRIDGES
 from indexer.languages.handing import PYTHON_HANDS, PYTHON_KEEPS_NONE
 from indexer.languages.hooks import PYTHON_HOOKS
-from indexer.languages.record import Language, Locks, Lookup
+from indexer.languages.record import ANNOTATED_PLACES, Language, Locks, Lookup
 from indexer.model import NameUse, Role
 
 _ARITHMETIC = (
@@ -148,7 +148,7 @@ PYTHON = Language(
     texts=("template",),
     spreads_mappings=True,
     decides_platform=r"\b(?:sys\.platform|os\.name|version_info|system\(\)|TYPE_CHECKING|implementation\.name)",
-    makes_annotated=True,
+    makes_annotated=ANNOTATED_PLACES,
     looks_up_names=True,
     looks_up_by=frozenset({"getattr", "setattr", "hasattr", "delattr", "attrgetter", "methodcaller"}),
     satisfies="protocol",

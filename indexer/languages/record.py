@@ -111,6 +111,9 @@ class Locks(msgspec.Struct, frozen=True, kw_only=True):
     made: tuple[str, ...] = ()
 
 
+ANNOTATED_PLACES = frozenset({"parameters", "results", "models"})
+
+
 class Language(msgspec.Struct, frozen=True, kw_only=True):
     """One language. What is not said of a language is as the default says, which claims least.
 
@@ -145,6 +148,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     spreads_mappings: `f(**given)` gives a mapping's values to the parameters that are called like its keys.
     decides_platform: a regex of conditions of which a server takes one side alone; empty: none does.
     makes_own_type: a regex of what makes one more value of the type that a value has: `new static`; empty: no server tells less of it.
+    tells_private: a signature has the word `private` where no other type can name a member.
     leaves_unsaid: constructors run others without a word, tools write accessors of fields, classes without a name have members.
     read_as_properties: endings of files of other languages that read `getName` as `name`.
     operates_elsewhere: members that operators and other syntax of the languages beside it call (`read_as_properties`).
@@ -181,7 +185,11 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     texts: what stands in texts of a source that is no code of its language, and is read for names: "assembler" of C, what "comments" tell a
         generator or a linker, the "script" of a build, "commands" of a shell, the markup of a "component", a "template" in a string.
     calls_c: a regex over a source that has in it what another language defines by names of C, NAME for the name; empty: it has none.
-    makes_annotated: libraries make objects of the types that annotations name, of what they read.
+    makes_annotated: where libraries make objects of the types that annotations name (of `ANNOTATED_PLACES`): of the "parameters" or
+        "results" of functions that they are registered, of fields of their "models", which are classes that have a base of theirs.
+    keeps_fields: a library that has a decorator before a field may find the field by a string.
+    asked_by_name: a regex over names of methods that a library writes by what their names ask for, NAME for that of a field.
+    accessors: a regex over names of methods by which a library reads and writes what an object has; properties are such everywhere.
     looks_up_names: code finds members and modules by strings, as `getattr` does.
     looks_up_by: functions of its library that find a member by the name which a value is.
     is_compiled: a use that does not fit its declaration is an error before anything runs.
@@ -189,6 +197,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     Types:
     satisfies: how a type fits an interface without naming it: "unsaid" (Go: no type names its interfaces), by its "shape" (TypeScript),
         by a "protocol" (Python); empty: it does not.
+    has_types: its programs may define types; where not, nothing is missing that a server does not tell of them.
     bases_are_named: a type's text names all types above it, but for those that it fits by `satisfies`.
     fields_by_assignment: a class gets fields by assignments in its methods (`self.x = …`).
     members_by_assignment: anything gets members by assignment (`x.name = …`), which look like variables.
@@ -285,6 +294,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     spreads_mappings: bool = False
     decides_platform: str = ""
     makes_own_type: str = ""
+    tells_private: bool = False
     leaves_unsaid: bool = False
     read_as_properties: tuple[str, ...] = ()
     reads_by_getters: bool = False
@@ -318,12 +328,16 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     imports_hosts: bool = False
     texts: tuple[Literal["assembler", "comments", "script", "commands", "component", "template"], ...] = ()
     calls_c: str = ""
-    makes_annotated: bool = False
+    makes_annotated: frozenset[str] = frozenset()
+    keeps_fields: bool = False
+    asked_by_name: str = ""
+    accessors: str = ""
     looks_up_names: bool = False
     looks_up_by: frozenset[str] = frozenset()
     is_compiled: bool = True
 
     satisfies: Satisfies = ""
+    has_types: bool = True
     bases_are_named: bool = False
     fields_by_assignment: bool = False
     members_by_assignment: bool = False

@@ -33,6 +33,7 @@ BASH = Language(
         rewrite="rewrite_bash",
     ),
     texts=("commands",),
+    has_types=False,
     comments=("#",),
     lookups=(Lookup(call="=", use=NameUse.LINKED),),  # what a variable holds is run by `"$variable"`
     runs_texts=frozenset({"bash", "sh", "dash", "ksh", "zsh", "su", "busybox", "ash"}),

@@ -19,6 +19,7 @@ from query.facts.gaps import (
     carried_names,
     handed_modules,
     handed_objects,
+    kept_fields,
     library_names,
     made_above,
     other_languages,
@@ -117,7 +118,8 @@ def dead_code(index: Index, wanted: Wanted, *, drift: Drift, uncertain: Callable
         "built_name": _with_built_names(index, found),
         "string": with_gaps(index, [(candidate.sym_id, candidate.name) for candidate in found])
         | carried_names.concerned(index, ids, drift)
-        | spelled_members.concerned(index, ids, drift),
+        | spelled_members.concerned(index, ids, drift)
+        | kept_fields.concerned(index, ids),
         "structural": fitting_by_structure(index, ids),
         "twin": with_twins(index, ids) | _named_as_library(index, found),
         "subclass": with_listed_base(index, ids),

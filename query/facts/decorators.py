@@ -29,6 +29,9 @@ class Decorator(NamedTuple):
     called: bool
 
 
+_DEFINITION = "(is_type(b.kind) OR is_callable(b.kind) OR is_kind(b.kind, 'field', 'property', 'variable', 'constant', 'enum member'))"
+"""What may have decorators of its own."""
+
 _SELECT = """
     SELECT {id}, o.doc_id, o.line, o.name, coalesce(q.name, ''), o.sym_id, has_role(o.roles, 'call')
     FROM {symbols} JOIN occ o ON o.doc_id = s.doc_id AND o.line BETWEEN s.start_line - 8 AND s.sel_line AND has_role(o.roles, 'decorator')
@@ -36,20 +39,24 @@ _SELECT = """
     WHERE (o.line, o.col) < (s.sel_line, s.sel_col)
       AND NOT EXISTS (SELECT 1 FROM symbol b
                       WHERE b.doc_id = s.doc_id AND b.sym_id <> s.sym_id AND NOT has_flag(b.flags, 'parameter')
-                      AND (is_type(b.kind) OR is_callable(b.kind)) AND (b.sel_line, b.sel_col) > (o.line, o.col)
-                      AND (b.sel_line, b.sel_col) < (s.sel_line, s.sel_col))
+                      AND {definition} AND (b.sel_line, b.sel_col) < (s.sel_line, s.sel_col)
+                      AND ((b.sel_line, b.sel_col) > (o.line, o.col)
+                           OR ((b.end_line, b.end_col) > (o.line, o.col) AND (b.end_line, b.end_col) <= (s.sel_line, s.sel_col))))
     ORDER BY ALL
 """
-_OF_MANY = _SELECT.format(id="u.id", symbols="(SELECT unnest($ids::INTEGER[]) AS id) u JOIN symbol s ON s.sym_id = u.id")
+_OF_MANY = _SELECT.format(
+    definition=_DEFINITION, id="u.id", symbols="(SELECT unnest($ids::INTEGER[]) AS id) u JOIN symbol s ON s.sym_id = u.id"
+)
 
 # Of one symbol by constants, which read one segment of a sorted table each.
 _NEAR = """
     SELECT o.line, o.col, o.end_col, o.name, o.roles, o.sym_id FROM occ o
     WHERE o.doc_id = $doc AND o.line >= $first AND o.line <= $last ORDER BY ALL
 """
-_BETWEEN = """
-    SELECT b.sel_line, b.sel_col FROM symbol b WHERE b.doc_id = $doc AND b.sel_line >= $first AND b.sel_line <= $last AND b.sym_id <> $id
-      AND NOT has_flag(b.flags, 'parameter') AND (is_type(b.kind) OR is_callable(b.kind)) ORDER BY ALL
+_BETWEEN = f"""
+    SELECT b.sel_line, b.sel_col, b.end_line, b.end_col FROM symbol b
+    WHERE b.doc_id = $doc AND b.end_line >= $first AND b.sel_line <= $last AND b.sym_id <> $id
+      AND NOT has_flag(b.flags, 'parameter') AND {_DEFINITION} ORDER BY ALL
 """
 _LINES_ABOVE = 8
 """An attribute may stand above what the definition's text begins with."""
@@ -67,11 +74,12 @@ def decorators_of(index: Index, ids: Sequence[int]) -> list[Decorator]:
     near = [row for row in index.rows(_NEAR, lines) if row[:2] < (line, col)]
     if not any(row[4] & Role.DECORATOR for row in near):
         return []
-    between = [at for at in index.rows(_BETWEEN, {**lines, "id": ids[0]}) if at < (line, col)]
-    after = max(between, default=(-1, -1))
+    between = [row for row in index.rows(_BETWEEN, {**lines, "id": ids[0]}) if row[:2] < (line, col)]
+    ends = [row[2:] for row in between if row[2:] <= (line, col)]  # what stands in a definition before is that one's
+    after = max([row[:2] for row in between] + ends, default=(-1, -1))
     found: list[Decorator] = []
     for at, at_col, _, name, roles, meaning in near:
-        if roles & Role.DECORATOR and (at, at_col) > after:
+        if roles & Role.DECORATOR and (at, at_col) >= after:
             within = next((row[3] for row in near if row[0] == at and at_col - row[2] in (1, 2)), "")
             found.append(Decorator(ids[0], doc_id, at, name, within, meaning, bool(roles & Role.CALL)))
     return found

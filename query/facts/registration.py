@@ -86,7 +86,9 @@ def registered(index: Index, ids: Collection[int]) -> dict[int, Registered]:
     asked = [sym_id for sym_id in sorted(ids) if known[sym_id].kind in _CALLED or known[sym_id].runs]
     docs = documents(index, {known[sym_id].doc_id for sym_id in asked})
     found: dict[int, Registered] = {}
-    for sym_id, item in keeping(index, asked).items():
+    makers = {sym_id: holder for sym_id in asked if known[sym_id].kind == SymbolKind.CONSTRUCTOR and (holder := known[sym_id].container)}
+    kept = keeping(index, sorted({*asked, *makers.values()}))
+    for sym_id, item in [(sym_id, item) for sym_id in asked if (item := kept.get(sym_id) or kept.get(makers.get(sym_id, -1)))]:
         path = docs[item.doc_id].path
         name = f"{item.within}.{item.name}" if item.within else item.name
         words = f"registered by '{name}' at {path}:{item.line + 1}: whoever holds the registry may call it"
@@ -169,6 +171,7 @@ def _add_hooks(index: Index, ids: Collection[int], found: dict[int, Registered])
     outside = {sym_id: super_id for sym_id, super_id, external in above_members if external}
     names = scopes(index, outside.values())
     managed = _managed(index, [(sym_id, sym_id) for sym_id in members] + [row[:2] for row in above_members if not row[2]])
+    hidden = private(index, members)
     for sym_id in members:
         scope, container = known[sym_id], known[sym_id].container
         if container not in types:
@@ -178,11 +181,7 @@ def _add_hooks(index: Index, ids: Collection[int], found: dict[int, Registered])
         if scope.name in hooks.members and _may_be_asked_for(index, sym_id, scope.name, container, hooks):
             words = f"an interface outside the workspace asks for '{scope.name}', and whoever has that calls it"
             found[sym_id] = Registered(words, document.path, -1, is_certain=True)
-        elif (
-            container in above
-            and (hook := _hook(scope.name, above[container], hooks))
-            and (hook[1] or not is_private(scope, document.language))
-        ):
+        elif container in above and (hook := _hook(scope.name, above[container], hooks)) and (hook[1] or sym_id not in hidden):
             base, is_certain = hook
             verb = "calls" if is_certain else "may call"
             found[sym_id] = Registered(
@@ -248,10 +247,25 @@ def _has_parameters(index: Index, sym_id: int) -> bool:
     return row is not None and row[1] is not None and f"{row[0]}(" in row[1] and f"{row[0]}()" not in row[1]
 
 
-def is_private(scope: Scope, language: str) -> bool:
-    """Whether no other type can name a member, where a language says so of each."""
-    grammar = record_of(language).grammar
-    return grammar is not None and grammar.exports == "unless private" and not scope.flags & SymbolFlag.EXPORTED
+def private(index: Index, members: Collection[int]) -> set[int]:
+    """Those of some members that no other type can name, where a language says so of each."""
+    known = scopes(index, members)
+    docs = documents(index, {known[sym_id].doc_id for sym_id in members})
+    found: set[int] = set()
+    told: list[int] = []
+    for sym_id in members:
+        scope, language = known[sym_id], record_of(docs[known[sym_id].doc_id].language)
+        if language.tells_private:
+            told.append(sym_id)
+        elif language.grammar is not None and language.grammar.exports == "unless private" and not scope.flags & SymbolFlag.EXPORTED:
+            found.add(sym_id)
+    return found | {sym_id for (sym_id,) in index.rows(_TOLD_PRIVATE, {"ids": sorted(told)})} if told else found
+
+
+_TOLD_PRIVATE = """
+    SELECT t.sym_id FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN symbol_text t ON t.sym_id = u.id
+    WHERE regexp_matches(t.signature, '^(?:@\\S+\\s+|(?:static|final|abstract|synchronized|async|readonly)\\s+)*private\\s') ORDER BY ALL
+"""
 
 
 def _hook(name: str, bases: Collection[str], hooks: Hooks) -> tuple[str, bool] | None:

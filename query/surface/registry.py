@@ -85,6 +85,7 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
     parameters, result: record types; parameters are validated before `run` sees them. example: arguments of a command line that works.
     run: takes context and parameters. text: lines for people (and, with a compact style, for agents); same content as the result.
     counted: how many there are of what, for the last line of the text: the number alone if nothing is said.
+    part: what it says of an answer that goes on, where that is not one list's first part.
     done: of a tool that edits, what the last line says in place of how many were found.
     task: where it stands in the list of tools. hint: further words under which one may look for it.
     bare: it answers without any argument too, about everything.
@@ -112,6 +113,7 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
     task: Task
     hint: str
     counted: Callable[[Answer[Any]], str] = lambda answer: f"{answer.total}"
+    part: Callable[[Answer[Any]], str] | None = None
     done: Callable[[Answer[Any]], str] | None = None
     needs_index: bool = True
     bare: bool = False
@@ -198,6 +200,7 @@ class _Required(TypedDict):
 
 class _Declaration(_Required, total=False):
     counted: Callable[[Answer[Any]], str]
+    part: Callable[[Answer[Any]], str]
     done: Callable[[Answer[Any]], str]
     bare: bool
     seldom: str

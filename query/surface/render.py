@@ -70,6 +70,7 @@ def _footer(answer: Answer[Any], style: Style, tool: Tool) -> Iterator[str]:
     shown = f"{counted} found" if tool.done is None else tool.done(answer)
     if answer.truncated or answer.shortened:
         part = "a part of what is known of it" if counted.partition(" ")[0] == "1" else f"first part of {counted}"
+        part = part if tool.part is None else tool.part(answer)
         shown = f"{part}; next: --cursor {answer.next_cursor}" if answer.next_cursor else f"{shown}, cut short"
     source = answer.provenance
     commit = f", commit {source.commit[:10]}{' + changes' if source.dirty else ''}" if source.commit else ""

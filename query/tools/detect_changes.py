@@ -27,7 +27,7 @@ class DetectChanges(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
         Literal["unstaged", "staged", "uncommitted", "committed"],
         msgspec.Meta(
             description="unstaged: work tree against staged; staged: staged against HEAD; uncommitted: both, as git mv and edits after it "
-            "take; committed: see range"
+            "take; committed: see range, with which it is taken for said"
         ),
     ] = "unstaged"
     range: Annotated[
@@ -104,9 +104,25 @@ def _text(answer: Answer[Changes], style: Style) -> Iterator[str]:
         for test in found.tests if style.compact else found.tests[:_SHOWN_TESTS]:
             via = "" if test.via == only else f", via {test.via}"
             yield f"  {style.path(test.selector)}  {style.dim(f'distance {test.distance}{via}')}"
+        if not style.compact and len(found.tests) > _SHOWN_TESTS:
+            listed = totals.likely_tests if answer.query.get("tests_left_out") else totals.tests
+            yield f"  {style.dim(f'… and {listed - _SHOWN_TESTS} more; all of them: --json --limit {listed}')}"
         if answer.query.get("tests_left_out"):
             others = totals.tests - totals.likely_tests
             yield f"  {style.dim(f'and {others} that are less likely to: --tests all')}"
+
+
+def _part(answer: Answer[Changes]) -> str:
+    """Which of its lists go on."""
+    found, totals = answer.result, answer.result.totals
+    tests = totals.likely_tests if answer.query.get("tests_left_out") else totals.tests
+    lists = (
+        (len(found.changed_symbols), totals.symbols, "changed symbol"),
+        (len(found.files), totals.files, "file"),
+        (len(found.tests), tests, "test that reaches them" if tests == 1 else "tests that reach them"),
+    )
+    cut = [f"{shown} of {total} {what}" for shown, total, what in lists if shown < total]
+    return f"{count(totals.symbols, 'changed symbol')}; here are {', '.join(cut) or 'some of the callers'}"
 
 
 @tool(
@@ -119,14 +135,16 @@ def _text(answer: Answer[Changes], style: Style) -> Iterator[str]:
     task="impact",
     hint="git diff what did I break pull request review risk affected tests commit staged",
     text=_text,
+    part=_part,
 )
 def TOOL(context: Context, ask: DetectChanges) -> Answer[Changes]:
     """What a git diff changes semantically, who is affected, which callers it leaves alone, which tests reach it, and how risky it is."""
     index = context.index
     require_root(index.root, ask.workspace_root)
-    if ask.range and ask.scope != "committed" and not ask.base:
-        raise UsageError(f"range is for committed changes, and scope is '{ask.scope}'; to compare commits, say scope: committed too")
-    between = sides(index.root, scope=ask.scope, range_=ask.range, base=ask.base, head=ask.head)
+    if ask.range and ask.scope in ("staged", "uncommitted") and not ask.base:
+        raise UsageError(f"range is for committed changes, and scope is '{ask.scope}'; to compare commits, leave scope out")
+    scope = "committed" if ask.range else ask.scope
+    between = sides(index.root, scope=scope, range_=ask.range, base=ask.base, head=ask.head)
     wanted = Ask(between, make_base=ask.make_base, test_depth=ask.test_depth)
     found = review(index, context.certificate, wanted, progress=context.progress)
     offset = offset_of(ask.cursor)
@@ -140,7 +158,7 @@ def TOOL(context: Context, ask: DetectChanges) -> Answer[Changes]:
         ask,
         Changes(
             compared=found.compared,
-            scope="committed" if ask.base else ask.scope,
+            scope="committed" if ask.base else scope,
             level=found.level,
             changed_files=[item.path for item in found.files[page]],
             changed_symbols=found.symbols[page],

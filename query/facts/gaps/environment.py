@@ -19,7 +19,7 @@ from query.facts.families import languages_of
 from query.facts.gaps import hints
 from query.facts.gaps.uses import Uses
 from query.facts.index import Index
-from query.facts.registration import is_private
+from query.facts.registration import private
 from query.facts.scopes import scopes
 from query.facts.type_graph import OpenBase, above, below, open_bases
 
@@ -54,9 +54,7 @@ def _of_unknown_bases(index: Index, uses: Uses) -> list[Reason]:
     if uses.question != "callers" or not members or not (bases := open_bases(index)):
         return []
     known = scopes(index, members)
-    languages = languages_of(index)
-    paths_of = {symbol.sym_id: symbol.record.path for symbol in uses.symbols}
-    members = [sym_id for sym_id in members if not is_private(known[sym_id], languages.get(paths_of[sym_id], ""))]
+    members = sorted({*members} - private(index, members))
     holders = {container for sym_id in members if (container := known[sym_id].container) is not None}
     own = above(index, {container for container in holders if known[container].kind in TYPE_KINDS})
     derived = {type_id for holder in holders for type_id in below(index, [holder]) if type_id != holder}

@@ -1,6 +1,7 @@
 """Types and objects that a library is given as a whole: it may call their members by names that stand nowhere here.
 
-`register(Plugin)`, `rpc.Register(new(Arith))`, `loader.load(plug)`, `@plugin class P`, `inspect.getmembers(suite)`. A function of the
+`register(Plugin)`, `rpc.Register(new(Arith))`, `loader.load(plug)`, `@plugin class P`, `inspect.getmembers(suite)`; and what annotations
+say that it makes or gets (`annotated`), of which it reads and writes what an object has. A function of the
 workspace is no library: what it calls of a parameter is resolved, or an identifier that is not. A library of the language itself counts
 where it is known to call members (`hands_objects_to`). Who has callers here is not doubted: what a library calls beside them lies outside.
 """
@@ -18,7 +19,8 @@ from indexer.text import utf16_to_index
 from query.answers.envelope import Reason
 from query.answers.paths import listed, of_paths
 from query.answers.style import count
-from query.facts.decorators import keeping
+from query.facts import annotated
+from query.facts.decorators import decorators_of, keeping
 from query.facts.documents import documents
 from query.facts.families import languages_of
 from query.facts.gaps.uses import Uses
@@ -48,11 +50,12 @@ _MOST_PLACES = 400
 
 
 class _Member(NamedTuple):
-    """`is_asked_for`: the language's own library calls members of this name of what it is given."""
+    """`is_asked_for`: the language's own library calls members of this name of what it is given; `is_accessor`: who reads what it has."""
 
     sym_id: int
     holder: int
     is_asked_for: bool
+    is_accessor: bool
 
 
 _USES = """
@@ -66,6 +69,13 @@ _BELOW = """
         UNION SELECT b.top, t.sub_id FROM below b JOIN type_edge t ON t.super_id = b.id
     ) SELECT id, top FROM below ORDER BY ALL
 """
+_HOLDING = """
+    SELECT s.sym_id FROM symbol s
+    WHERE s.doc_id = $doc AND is_kind(s.kind, 'variable', 'constant') AND NOT has_flag(s.flags, 'local')
+      AND (s.start_line, s.start_col) < ($line, $col) AND (s.end_line, s.end_col) > ($line, $col) ORDER BY ALL
+"""
+"""Variables of a file in whose text a place stands: `const routes = [{ load() {} }]`."""
+
 _CALLED = """
     SELECT DISTINCT r.sym_id FROM (SELECT unnest($ids::INTEGER[]) AS id) u JOIN refs r ON r.sym_id = u.id
     WHERE has_role(r.roles, 'call', 'read') AND NOT has_role(r.roles, 'definition', 'mention')
@@ -95,6 +105,8 @@ def reasons(index: Index, uses: Uses) -> list[Reason]:
 def handed(index: Index, ids: Collection[int]) -> dict[int, list[tuple[str, int]]]:
     """Those members that nothing here calls and whose type or object a library is given, and where: path and line, 0-based."""
     members = _members(index, ids)
+    run = _run_as_tests(index, [item.sym_id for item in members])
+    members = [item for item in members if item.sym_id not in run]
     called = {sym_id for (sym_id,) in index.rows(_CALLED, {"ids": sorted(item.sym_id for item in members)})} if members else set[int]()
     members = [item for item in members if item.sym_id not in called]
     if not members:
@@ -102,8 +114,31 @@ def handed(index: Index, ids: Collection[int]) -> dict[int, list[tuple[str, int]
     places: dict[tuple[int, bool], list[tuple[str, int]]] = index.keep("objects handed over", dict)
     for key in sorted({(item.holder, item.is_asked_for) for item in members} - places.keys()):
         places[key] = sorted(set(_of_holder(index, *key)))
-    found = {item.sym_id: places[item.holder, item.is_asked_for] for item in members}
+    read = _read(index, members)
+    found = {item.sym_id: sorted({*places[item.holder, item.is_asked_for], *read.get(item.sym_id, ())}) for item in members}
     return {sym_id: at for sym_id, at in found.items() if at}
+
+
+def _run_as_tests(index: Index, ids: Sequence[int]) -> set[int]:
+    """Those of which a decorator says that a test runner calls them, which is nobody who is asked for."""
+    known = scopes(index, ids)
+    languages = {doc_id: document.language for doc_id, document in documents(index, {known[sym_id].doc_id for sym_id in ids}).items()}
+    told = {sym_id: running for sym_id in ids if (running := record_of(languages[known[sym_id].doc_id]).hooks.running)}
+    return {item.of for item in decorators_of(index, sorted(told)) if item.name in told[item.of]}
+
+
+def _read(index: Index, members: Sequence[_Member]) -> dict[int, list[tuple[str, int]]]:
+    """Where a library gets objects by an annotation, by member through which it reads or writes what they have."""
+    accessors = [item for item in members if item.is_accessor]
+    known = scopes(index, {item.holder for item in accessors})
+    types = sorted({item.holder for item in accessors if known[item.holder].kind in TYPE_KINDS})
+    below = index.rows(_BELOW, {"ids": types}) if types else []
+    held = annotated.held(index, {sym_id for sym_id, _ in below})
+    at: dict[int, list[tuple[str, int]]] = {}
+    for sym_id, top in below:
+        if sym_id in held:
+            at.setdefault(top, []).append((held[sym_id].path, held[sym_id].line))
+    return {item.sym_id: at[item.holder] for item in accessors if item.holder in at}
 
 
 def _members(index: Index, ids: Collection[int]) -> list[_Member]:
@@ -122,7 +157,8 @@ def _members(index: Index, ids: Collection[int]) -> list[_Member]:
         holder = around[scope.container].kind
         if holder in TYPE_KINDS or holder in _OBJECTS or (holder == SymbolKind.MODULE and scope.kind == SymbolKind.METHOD):
             is_asked_for = scope.name in rules.asked_of_objects
-            found.append(_Member(sym_id, scope.container if holder != SymbolKind.MODULE else sym_id, is_asked_for))
+            is_accessor = scope.kind == SymbolKind.PROPERTY or bool(rules.accessors and re.match(rules.accessors, scope.name))
+            found.append(_Member(sym_id, scope.container if holder != SymbolKind.MODULE else sym_id, is_asked_for, is_accessor))
     return found
 
 
@@ -141,6 +177,8 @@ def _of_holder(index: Index, holder: int, is_asked_for: bool) -> Iterator[tuple[
     sources = Sources(index)
     if scope.kind not in TYPE_KINDS | _OBJECTS:  # a member of an object that has no name
         yield from _without_name(index, sources, path, scope)
+        for (variable,) in index.rows(_HOLDING, {"doc": scope.doc_id, "line": scope.line, "col": scope.col}):
+            yield from _of_holder(index, variable, is_asked_for)
         return
     below = [sym_id for sym_id, _ in index.rows(_BELOW, {"ids": [holder]})] if scope.kind in TYPE_KINDS else [holder]
     for item in keeping(index, below).values() if len(below) == 1 else ():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Container, Sequence
 from typing import NamedTuple
 
+from indexer.languages import record_of
 from indexer.model import QUESTIONS_CUT, TREE_KNOWN, CoverageStatus, SkipReason
 from indexer.text import word_digest
 from query.answers.envelope import Reason
@@ -85,8 +86,15 @@ class Gap(NamedTuple):
 
 
 def _gaps(index: Index, methods: Sequence[str]) -> list[Gap]:
-    found: list[Gap] = index.keep("gaps", lambda: [Gap(*row) for row in index.rows(_GAPS)])
+    found: list[Gap] = index.keep("gaps", lambda: [gap for row in index.rows(_GAPS) if not _is_told_by_text(gap := Gap(*row))])
     return [gap for gap in found if gap.method in methods]
+
+
+def _is_told_by_text(gap: Gap) -> bool:
+    """Whether nothing is missing for it that a server does not tell of types above: the text names all of them, or there are no types."""
+    record = record_of(gap.language)
+    is_untold = gap.method == SUPERTYPES and gap.status == CoverageStatus.UNSUPPORTED
+    return is_untold and (not record.has_types or (record.bases_are_named and not record.satisfies))
 
 
 def coverage(

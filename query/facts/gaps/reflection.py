@@ -41,6 +41,7 @@ _LITERAL = re.compile(
     r"|hashCode|isAssignableFrom|getClassLoader|desiredAssertionStatus|getModule|equals|toString|getModifiers|getProtectionDomain)\b"
     r"|\s*[!=]=)"
 )
+_REFERENCE = re.compile(r"[\w$]+\s*::\s*new\b")
 _BEFORE = re.compile(r"(?:(?P<callee>[\w$]+)\s*\((?:[^()]*,)?\s*(?:[\w$]+\.)*|[!=]=\s*(?:[\w$]+\.)*)$")
 _WRITES_ACCESSORS = frozenset({"Data", "Value", "ToString", "EqualsAndHashCode"})
 _GIVES_VALUES = frozenset({"MethodSource", "FieldSource"})
@@ -53,6 +54,7 @@ Place = tuple[str, int]
 """Path and line, 0-based."""
 
 _CALLED = "SELECT 1 FROM refs WHERE sym_id = ? AND has_role(roles, 'call', 'read') AND NOT has_role(roles, 'definition') LIMIT 1"
+_MADE = "SELECT 1 FROM refs WHERE sym_id = ? AND has_role(roles, 'call') AND NOT has_role(roles, 'definition') LIMIT 1"
 _NAMED = """
     SELECT d.path, r.line, r.col, r.encl_id FROM refs r JOIN document d USING (doc_id)
     WHERE r.sym_id = ? AND NOT has_role(r.roles, 'definition', 'import') ORDER BY ALL
@@ -105,16 +107,14 @@ def _causes(
         yield "string_exact", f"a string names '{record.name}', or a property or class by which it is found", places
     holder = scopes(index, [symbol.sym_id])[symbol.sym_id].container
     around = None if holder is None else symbols_by_id(index, [holder])[holder]
-    if not is_of_callers or around is None or around.record.kind not in TYPES:
+    made = symbol if record.kind in TYPES else around if record.kind == _CONSTRUCTOR else None
+    if not is_of_callers:
         return
-    is_called = bool(index.rows(_CALLED, [symbol.sym_id]))
-    if record.kind == _CONSTRUCTOR:
-        if (not is_called or index.rows(_HAS_CALL, [_MADE_BY])) and (places := _literals(index, around, language)):
-            yield "escapes", f"the class '{around.record.name}' is a value, and whoever has it may make objects of it", places
-        if not is_called and (kept := keeping(index, [around.sym_id]).get(around.sym_id)):
-            detail = f"'{kept.name}' stands on '{around.record.name}', and what reads that may make objects of it"
-            yield "registered", detail, [(around.record.path, kept.line)]
-    elif record.kind == _METHOD:
+    is_called = bool(index.rows(_MADE if made is symbol else _CALLED, [symbol.sym_id]))
+    if made is not None and made.record.kind in TYPES:
+        if (not is_called or index.rows(_HAS_CALL, [_MADE_BY])) and (places := _literals(index, made, language)):
+            yield "escapes", f"the class '{made.record.name}' is a value, and whoever has it may make objects of it", places
+    elif record.kind == _METHOD and around is not None and around.record.kind in TYPES:
         yield from _of_method(index, symbol, around, is_called=is_called)
 
 
@@ -155,6 +155,8 @@ def _literals(index: Index, around: Symbol, language: str) -> list[Place]:
     for path, line, col, _ in [*index.rows(_NAMED, [around.sym_id]), *index.rows(_OPEN, [around.record.name])]:
         lines = sources.lines(path)
         text = lines[line].decode("utf-8", "replace") if lines is not None and line < len(lines) else ""
+        if _REFERENCE.match(text, col):
+            found.append((path, line))
         if not _LITERAL.match(text, col):
             continue
         before = _BEFORE.search(text[:col])

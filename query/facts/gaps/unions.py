@@ -11,6 +11,7 @@ from collections.abc import Collection, Sequence
 
 from indexer.languages import names_of
 from indexer.model import CALLABLE_KINDS, TYPE_KINDS
+from indexer.text import utf16_to_index
 from query.answers.envelope import Reason
 from query.answers.paths import listed, of_paths
 from query.answers.style import count
@@ -97,7 +98,7 @@ def _places(index: Index, symbol: Symbol, shaped: Collection[str]) -> dict[str, 
 
 
 _BESIDE = """
-    SELECT DISTINCT d.path, CASE WHEN a.encl_id = b.encl_id THEN a.encl_id END, a.line, b.line,
+    SELECT DISTINCT d.path, CASE WHEN a.encl_id = b.encl_id THEN a.encl_id END, a.line, a.col, b.line, b.col,
       has_role(a.roles, 'annotation') OR has_role(b.roles, 'annotation')
     FROM (SELECT unnest($left::INTEGER[]) AS id) l JOIN refs a ON a.sym_id = l.id
     JOIN refs b ON b.doc_id = a.doc_id
@@ -111,6 +112,9 @@ _LITERAL = r"\s*(?:\d[\w.]*|'[^'\n]*'|\"[^\"\n]*\"|null|undefined|true|false)\s*
 
 _JOINS = re.compile(rf"\?(?![.?:,)\]])(?!{_LITERAL}:)[^;]*?:(?!{_LITERAL}(?:[;,)\]}}\n]|$))|(?:\|\||\?\?)(?!{_LITERAL}(?:[;,)\]}}\n]|$))")
 _LISTS = re.compile(r"\|\||\?\?|[:,\[]")
+_PARTED = re.compile(r"^[^\[]*\]\s*,\s*[\w$]+\s*:\s*\[[^\]]*$")
+"""`{ providers: [Service], controllers: [Controller] }`: what is in lists of different names."""
+
 _ENDS = re.compile(r";|\}\s*\n|\n\s*\n")
 _RETURNED = re.compile(r"^\s*(?:if\b.*|else\b.*|case\b.*|default\b.*)?\breturn\b")
 
@@ -130,15 +134,21 @@ def _are_joined(index: Index, one: int, other: int) -> bool:
     return known[key]
 
 
-def _meet(index: Index, sources: Sources, path: str, around: int | None, one: int, other: int, is_annotated: bool) -> bool:
+def _meet(
+    index: Index, sources: Sources, path: str, around: int | None, line: int, col: int, other_line: int, other_col: int, is_annotated: bool
+) -> bool:
     lines = sources.lines(path)
-    first, last = sorted((one, other))
+    (first, begin), (last, end) = sorted(((line, col), (other_line, other_col)))
     if lines is None or last >= len(lines):
         return False
     texts = [line.decode("utf-8", "replace") for line in lines[first : last + _FAR]]
     between = "\n".join(texts[: last - first + 1])
     if not _ENDS.search(between.rstrip().removesuffix(";")):
-        return (_LISTS if not is_annotated else _JOINS).search(between if not is_annotated else _function(texts)) is not None
+        if is_annotated:
+            return _JOINS.search(_function(texts)) is not None
+        parts = [*texts[: last - first], texts[last - first][: utf16_to_index(texts[last - first], end)]]
+        parts[0] = parts[0][utf16_to_index(texts[0], begin) :]
+        return _LISTS.search(between) is not None and _PARTED.search("\n".join(parts)) is None
     is_in_function = around is not None and scopes(index, [around])[around].kind in CALLABLE_KINDS
     return is_in_function and first != last and all(_RETURNED.search(texts[at]) for at in (0, last - first))
 
