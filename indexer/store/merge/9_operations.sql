@@ -97,7 +97,7 @@ DELETE FROM operated WHERE (doc_id, line, col, operation) IN (SELECT doc_id, lin
 CREATE TEMP TABLE outside_answer AS
 SELECT w.language, s.sym_id, w.name FROM symbol s JOIN document d ON d.doc_id = s.doc_id
 JOIN answered_outside w ON w.language = d.language AND regexp_full_match(s.qualified_name, w.types)
-WHERE has_flag(s.flags, 'external') AND is_type(s.kind);
+WHERE has_flag(s.flags, 'external') AND is_type(s.kind) AND EXISTS (FROM special_member);
 
 -- Needs: special_member. Else: class_id INTEGER, operation BIGINT, part BIGINT, evidence BIGINT, sym_id INTEGER, name VARCHAR
 CREATE TEMP TABLE runs AS
