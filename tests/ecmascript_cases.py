@@ -52,7 +52,7 @@ class Entered:
 
 
 def cases_of(path: Path, language: str) -> list[Case]:
-    ending = "ts" if language == "typescript" else "js"
+    ending = {"typescript": "ts", "javascript": "js", "python": "py"}[language]
     made: list[Case] = []
     for part in f"\n{path.read_text(encoding='utf-8')}".split("\n=== ")[1:]:
         name, _, text = part.partition("\n")

@@ -268,8 +268,10 @@ def test_the_shop_reads_like_its_code(ask: Ask) -> None:
         "  37  Plain.run  → shop/models.py:46",
         "  38  Base.save  → shop/models.py:12",
         "    13  Base.describe  → shop/models.py:9",
+        "    13  Priced.describe  → shop/models.py:17",
         "  39  show  → shop/service.py:31",
         "    32  Base.describe  → shop/models.py:9",
+        "    32  Priced.describe  → shop/models.py:17",
     ]
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 from damage_support import other_content
-from flow_differs import PROGRAMS, UNSEEN
+from ecmascript_cases import cases_of
+from flow_differs import FRESH, PROGRAMS, UNSEEN
 from support import CORPORA, crawl_with_ty, write_tree
 from traced import Differs, Edges, cases_in, python_edges
 
@@ -27,6 +28,7 @@ _COPIED = "the text names the member that is copied, which is told; in what wrap
 EXPECTED: dict[str, Differs] = {
     **PROGRAMS,
     **UNSEEN,
+    **FRESH,
     **{
         f"decorators_{case}": Differs(_BY_NAME, wrong={("", "a")})
         for case in (
@@ -55,7 +57,8 @@ EXPECTED: dict[str, Differs] = {
 }
 
 
-CASES = cases_in(CORPORA / "flow")
+PACKAGES = {case.name: case.files for case in cases_of(CORPORA / "flow" / "packages.cases", "python")}
+CASES: dict[str, str | Mapping[str, str]] = {**cases_in(CORPORA / "flow"), **PACKAGES}
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +69,9 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Edges]:
 
 @pytest.fixture(scope="module")
 def flow_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = write_tree(tmp_path_factory.mktemp("flow") / "cases", {f"{name}.py": source for name, source in CASES.items()})
+    files = {f"{name}.py": source for name, source in CASES.items() if isinstance(source, str)}
+    files |= {f"{name}/{path}": source for name, package in PACKAGES.items() for path, source in package.items()}
+    root = write_tree(tmp_path_factory.mktemp("flow") / "cases", files)
     crawl_with_ty(root, jobs=1)
     return root
 
@@ -85,14 +90,20 @@ def told(flow_index: Index) -> dict[str, Edges]:
 
 def _told(index: Index) -> dict[str, Edges]:
     rows = index.rows("""
-        SELECT d.module, a.qualified_name, b.qualified_name
+        SELECT split_part(d.module, '.', 1), a.qualified_name, b.qualified_name
         FROM call_in c JOIN symbol a ON a.sym_id = c.caller JOIN symbol b ON b.sym_id = c.callee JOIN document d ON d.doc_id = c.doc_id
         WHERE NOT has_flag(b.flags, 'external') AND (is_callable(b.kind) OR is_kind(b.kind, 'property'))
     """)
     found: dict[str, Edges] = {}
-    for module, caller, callee in rows:
-        found.setdefault(module, set()).add((caller.removeprefix(module).lstrip("."), callee.removeprefix(module).lstrip(".")))
+    for case, caller, callee in rows:
+        found.setdefault(case, set()).add((_within(case, caller), _within(case, callee)))
     return found
+
+
+def _within(case: str, name: str) -> str:
+    """A qualified name as the run has it: of a package what stands in `main` has no name of that."""
+    own = name.removeprefix(case).lstrip(".")
+    return own.removeprefix("main").lstrip(".") if case in PACKAGES and own.partition(".")[0] == "main" else own
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -175,6 +186,28 @@ class TestB(Mixin):
     ] + [("test_caches.py", 8, "A#")]
     assert [row for row in found if row[0] == "plain.py"] == [("plain.py", 8, "A#")]
     assert possible == []
+
+
+def test_a_table_of_many_functions_gives_each_of_them_what_it_is_called_with(tmp_path: Path) -> None:
+    """Who is called there is a gap; what the parameters are is none. Also by way of a copy, and where it holds itself."""
+    functions = "".join(f"def f{number}(x, y):\n    x.go()\n    return y\n" for number in range(40))
+    table = ", ".join(f"'{number}': f{number}" for number in range(40))
+    files = {
+        "by_get.py": f"class A:\n    def go(self): pass\n{functions}table = {{{table}}}\n"
+        "class Box:\n    def __init__(self, given): self.given = dict(given)\n"
+        "    def run(self, key, y): return self.given.get(key)(A(), y)\n"
+        "Box(table).run(input(), 1)\n",
+        "by_loop.py": f"class A:\n    def go(self): pass\n{functions}"
+        f"table = [{', '.join(f'f{number}' for number in range(40))}]\n"
+        "table.append(table)\nother = [table, *table]\ntable[0] = other\nfor f in other: f(A(), 1)\n",
+    }
+    root = write_tree(tmp_path / "tree", files)
+    crawl_with_ty(root, jobs=1)
+    with open_index(root) as index:
+        found = index.rows("SELECT path, count(DISTINCT caller) FROM calls WHERE callee LIKE '%A#go().' GROUP BY path ORDER BY path")
+        gaps = index.rows("SELECT DISTINCT path FROM flow_gaps WHERE reason = 'megamorphic' ORDER BY path")
+    assert found == [("by_get.py", 40), ("by_loop.py", 40)]
+    assert gaps == [("by_get.py",), ("by_loop.py",)]
 
 
 HANDLERS = """\

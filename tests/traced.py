@@ -67,8 +67,8 @@ def cases_in(folder: Path, pattern: str = "*.txt") -> dict[str, str]:
     return found
 
 
-def python_edges(cases: Mapping[str, str], folder: Path) -> dict[str, Edges]:
-    """By case: who called whom when it ran, by dotted names within the case."""
+def python_edges(cases: Mapping[str, str | Mapping[str, str]], folder: Path) -> dict[str, Edges]:
+    """By case (a source, or the files of a package): who called whom when it ran, by dotted names within the case."""
     listed = folder / "cases.json"
     listed.write_text(json.dumps(cases), encoding="utf-8")
     command = [sys.executable, "-I", str(Path(__file__).with_name("flow_run.py")), str(listed)]

@@ -67,6 +67,15 @@ _OPERATIONS: tuple[tuple[str, tuple[tuple[str, ...], ...]], ...] = (
     *((word, ((f"__r{member}__",),)) for word, (_, member) in zip(_ON_THE_RIGHT, _ARITHMETIC, strict=True)),
     *((f"{word}_in_place", ((f"__i{member}__", f"__{member}__"),)) for word, member in _ARITHMETIC),
 )
+_CONCRETE = "dict|list|tuple|set|frozenset|str|bytes|bytearray|OrderedDict|defaultdict|Counter|deque|UserDict|ChainMap"
+_ANSWERED = (
+    (rf"(builtins|collections)\.({_CONCRETE}|UserList|UserString)", ("__contains__",)),
+    (r"(typing|collections\.abc|_collections_abc)\.(Mapping|MutableMapping|Sequence|MutableSequence)", ("__contains__",)),
+    (rf"(builtins|collections)\.({_CONCRETE})", ("__iter__",)),
+    (r"builtins\.(str|BaseException|Exception|\w+(Error|Warning|Exit|Interrupt|Iteration))|enum\.\w+", ("__str__",)),
+    (r"builtins\.str|enum\.\w+", ("__format__",)),
+)
+"""`key in x` of a kind of `dict` runs that of `dict`, and neither `__iter__` nor `__getitem__` of its own."""
 _RUNTIME = frozenset(
     {
         # containers compare and hash what they hold, sorting compares, a container's text shows its items', logging shows what it is given
@@ -177,6 +186,7 @@ PYTHON = Language(
     getters=frozenset({"__getattribute__"}),
     runs_texts=frozenset({"eval", "exec"}),
     metaclasses=frozenset({"builtins.type", "type", "abc.ABCMeta", "ABCMeta", "enum.EnumMeta", "enum.EnumType", "EnumMeta", "EnumType"}),
+    answered_outside=_ANSWERED,
     idle_bases=frozenset({"object", "Generic", "Protocol", "ABC", "NamedTuple", "TypedDict", "Hashable", "Sized", "Callable"}),
     open_types=r"(typing|typing_extensions|ty_extensions|_typeshed|collections\.abc|_collections_abc|abc)\..*|builtins\.object",
     open_files=(

@@ -230,6 +230,8 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     getters: members of a type that run for each attribute that is read of it.
     runs_texts: functions of the language that run a text as code.
     metaclasses: qualified names of types outside whose values are types: what syntax does to a class runs a member of those.
+    answered_outside: members that types outside have, which stand in for those that an operation would run else: a regex of qualified
+        names of types, and the members of it.
     idle_bases: last names of types outside that run no member of what is derived from them, where others may.
     run_by: members, and names of functions and types of libraries that run them where they are given a value or its type.
     operators_outside: what an operation runs may be a function outside of any type.
@@ -365,6 +367,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     getters: frozenset[str] = frozenset()
     runs_texts: frozenset[str] = frozenset()
     metaclasses: frozenset[str] = frozenset()
+    answered_outside: tuple[tuple[str, tuple[str, ...]], ...] = ()
     idle_bases: frozenset[str] = frozenset()
     run_by: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = ()
     operators_outside: bool = False

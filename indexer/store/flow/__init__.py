@@ -40,7 +40,10 @@ _TABLES = {
     "flow_call": ("call", _PLACE | {"callee": "INTEGER", "via": "UTINYINT", "is_possible": "BOOLEAN"}),
     "flow_meaning": ("meaning", _PLACE | {"sym_id": "INTEGER"}),
     "flow_stop": ("gap", _PLACE | {"reason": "VARCHAR"}),
-    "flow_type": ("type", _PLACE | {"sym_id": "INTEGER", "reason": "VARCHAR", "is_possible": "BOOLEAN", "via": "UTINYINT"}),
+    "flow_type": (
+        "type",
+        _PLACE | {"sym_id": "INTEGER", "reason": "VARCHAR", "is_possible": "BOOLEAN", "via": "UTINYINT", "is_mixed": "BOOLEAN"},
+    ),
     "flow_base": ("base", _PLACE | {"sym_id": "INTEGER", "reason": "VARCHAR"}),
     "flow_property": (
         "property",

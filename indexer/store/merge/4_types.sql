@@ -1,7 +1,8 @@
 -- Types and their supertypes.
 -- Takes: document, symbol; raw_occ, sym_of, target_sym; type_finder and language_rule (what languages say); facts_supertypes.
 -- Makes: type_edge (the next stage leads the edges to symbols that turn out to be none elsewhere). For later stages: ancestor, with the
--- number of steps to it; made_base, implementing, outside_member.
+-- number of steps to it; made_base, implementing, outside_member. For `indexer.store.merge.bases`, which sets that number anew of classes
+-- of several bases: listed_base.
 
 -- Members that a type overrides or implements where names and types above do not show it: of types outside, and of interfaces that what it
 -- gets from above knows nothing of. A server tells them beside the types.
@@ -83,3 +84,24 @@ WITH RECURSIVE up(sub_id, super_id, depth) USING KEY (sub_id, super_id) AS (
       AND NOT EXISTS (SELECT 1 FROM recurring.up known WHERE known.sub_id = u.sub_id AND known.super_id = t.super_id)
 )
 SELECT sub_id, super_id, depth FROM up WHERE sub_id <> super_id;
+
+-- Where the types above one are asked in a line: each with those that it names, in the order of the text, if one names several.
+-- Needs: type_edge, language:linearises. Else: sub_id INTEGER, super_id INTEGER, place BIGINT
+CREATE TEMP TABLE listed_base AS
+WITH edge AS (
+    SELECT DISTINCT t.sub_id, t.super_id FROM type_edge t JOIN symbol c ON c.sym_id = t.sub_id JOIN document d ON d.doc_id = c.doc_id
+    WHERE language_has(d.language, 'linearises')
+), several AS (
+    SELECT c.sym_id, c.doc_id, c.sel_line AS line, c.sel_col AS col FROM symbol c WHERE is_type(c.kind) AND c.doc_id IS NOT NULL
+      AND c.sym_id IN (SELECT sub_id FROM edge GROUP BY sub_id HAVING count(*) > 1)
+), said AS (
+    SELECT b.sym_id AS sub_id, coalesce(t.sym_id, own.sym_id) AS super_id, min(o.line * 65536 + o.col) AS place
+    FROM raw_occ o
+    ASOF JOIN (SELECT * FROM several) b ON o.doc_id = b.doc_id AND o.line * 65536 + o.col >= b.line * 65536 + b.col
+    LEFT JOIN target_sym t ON t.doc_id = o.doc_id AND t.ordinal = o.target
+    LEFT JOIN sym_of own ON own.doc_id = o.doc_id AND own.ordinal = o.symbol AND o.symbol >= 0
+    WHERE has_role(o.roles, 'supertype') GROUP BY ALL
+)
+SELECT e.sub_id, e.super_id, coalesce(s.place, 9223372036854775807) AS place FROM edge e LEFT JOIN said s USING (sub_id, super_id)
+WHERE (SELECT count(*) FROM several) > 0
+ORDER BY e.sub_id, place, e.super_id;

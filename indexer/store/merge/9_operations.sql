@@ -93,24 +93,40 @@ WHERE signed.is_open AND m.doc_id = signed.doc_id AND m.line = signed.line AND m
 -- Needs: operated, signed.
 DELETE FROM operated WHERE (doc_id, line, col, operation) IN (SELECT doc_id, line, col, operation FROM signed);
 
+-- Needs: special_member. Else: language VARCHAR, sym_id INTEGER, name VARCHAR
+CREATE TEMP TABLE outside_answer AS
+SELECT w.language, s.sym_id, w.name FROM symbol s JOIN document d ON d.doc_id = s.doc_id
+JOIN answered_outside w ON w.language = d.language AND regexp_full_match(s.qualified_name, w.types)
+WHERE has_flag(s.flags, 'external') AND is_type(s.kind) AND EXISTS (FROM special_member);
+
 -- Needs: special_member. Else: class_id INTEGER, operation BIGINT, part BIGINT, evidence BIGINT, sym_id INTEGER, name VARCHAR
 CREATE TEMP TABLE runs AS
-SELECT class_id, operation, part, evidence, arg_min(sym_id, (rank, depth, sym_id)) AS sym_id, arg_min(name, (rank, depth, sym_id)) AS name
-FROM (
-    SELECT *, 0 AS depth FROM special_member
-    UNION ALL
-    SELECT a.sub_id, m.* EXCLUDE (class_id), a.depth FROM ancestor a JOIN special_member m ON m.class_id = a.super_id
-)
-GROUP BY class_id, operation, part, evidence;
+SELECT * FROM (
+    SELECT class_id, operation, part, evidence, arg_min(sym_id, (rank, depth, sym_id)) AS sym_id, arg_min(name, (rank, depth, sym_id)) AS name
+    FROM (
+        SELECT class_id, sym_id, name, operation, part, rank, evidence, 0 AS depth FROM special_member
+        UNION ALL
+        SELECT a.sub_id, m.sym_id, m.name, m.operation, m.part, m.rank, m.evidence, a.depth
+        FROM ancestor a JOIN special_member m ON m.class_id = a.super_id
+        UNION ALL  -- what a type outside has itself stands in for other members: `key in x` of a kind of mapping
+        SELECT a.sub_id, -1, w.name, w.operation, w.part, w.rank, w.evidence, a.depth
+        FROM outside_answer o JOIN ancestor a ON a.super_id = o.sym_id JOIN operation_member w ON w.language = o.language AND w.name = o.name
+    )
+    GROUP BY class_id, operation, part, evidence
+) WHERE sym_id >= 0;
 
 -- Of values whose type no server told, and which were followed to here. What stands on the right of an operator is asked only where the left
 -- side has no answer, so nothing is said of that, unless the text itself says that the left one is a number, a text or a list; what reads an
 -- attribute, and what is called, values are followed through. Something else may reach the place all the same, so each stays among those of
--- no type, and members of several types are only possible.
+-- no type, and members of several types are only possible. So is what any value is put to (`str(x)`, `x == y`, `if x`) where a text or a number
+-- may be, too.
 -- Needs: flow_type, operated, runs.
 INSERT INTO flow_call BY NAME
 WITH open AS (
-    SELECT n.doc_id, n.line, n.col, n.end_col, n.operation, o.encl_id, n.at_line, n.at_col, n.basis
+    SELECT n.doc_id, n.line, n.col, n.end_col, n.operation, o.encl_id, n.at_line, n.at_col, n.basis,
+           n.operation IN (operation('text'), operation('representation'), operation('format'), operation('truth'), operation('hash'),
+                           operation('length'), operation('contains'), operation('equal'), operation('unequal'), operation('less'),
+                           operation('less_equal'), operation('greater'), operation('greater_equal')) AS is_of_any
     FROM nameless n JOIN operated o USING (doc_id, line, col, operation)
     WHERE o.type_id IS NULL AND is_basis(n.basis, 'value', 'result', 'unknown')
       AND (n.operation NOT BETWEEN operation('add_to') AND operation('bit_or_with') OR NOT EXISTS (
@@ -119,11 +135,12 @@ WITH open AS (
       AND n.operation NOT BETWEEN operation('get_described') AND operation('name_described')
       AND n.operation NOT IN (operation('get_attribute'), operation('call'))
 ), typed AS (
-    SELECT o.*, t.sym_id AS type_id, t.is_possible, t.via <> via('none') AS is_each FROM open o JOIN flow_type t
+    SELECT o.*, t.sym_id AS type_id, t.is_possible OR t.is_mixed AND o.is_of_any AS is_possible, t.via <> via('none') AS is_each
+    FROM open o JOIN flow_type t
       ON t.encl_id IS NULL AND t.doc_id = o.doc_id AND t.line = o.at_line AND t.col = o.at_col
      AND CASE t.reason WHEN '' THEN is_basis(o.basis, 'value') WHEN 'result' THEN is_basis(o.basis, 'result') ELSE NOT is_basis(o.basis, 'value') END
     UNION
-    SELECT o.*, t.sym_id, t.is_possible, t.via <> via('none') FROM open o
+    SELECT o.*, t.sym_id, t.is_possible OR t.is_mixed AND o.is_of_any, t.via <> via('none') FROM open o
     JOIN standing b ON b.doc_id = o.doc_id AND b.line = o.at_line AND b.col = o.at_col JOIN flow_type t ON t.encl_id = b.sym_id
     WHERE is_basis(o.basis, 'value')
 )

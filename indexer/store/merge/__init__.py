@@ -28,6 +28,7 @@ from indexer.model import SIGNS, Evidence, NameUse, Operation, Role, Skipped, Sy
 from indexer.monikers import package_prefix, place_descriptors
 from indexer.store.facts import HEADER, TABLES, TARGETS, DocumentFacts
 from indexer.store.flow import Keeper, follow
+from indexer.store.merge.bases import put_in_order
 from indexer.store.merge.stages import Stages
 from indexer.store.merge.workshop import FURNITURE, MEMORY_MB, connect, shared
 from indexer.store.parsed import execute
@@ -51,6 +52,7 @@ __all__ = [
 _LED_TO = {column.leads_to for columns in TABLES.values() for column in columns.values()} | {"flows"}  # its rows lead to each other
 STAGES = sorted(Path(__file__).parent.glob("*.sql"), key=lambda stage: int(stage.stem.partition("_")[0]))
 
+_TYPES, _BASES = "4_types", "listed_base"
 _MEANINGS, _SETTLED = "6_meanings", "settled"
 _FLOWS, _OPERATIONS = "facts_flows", "facts_nameless_calls"
 
@@ -146,6 +148,8 @@ def merge_facts(
     stages = Stages(connection, {f"facts_{table}": _rows_of(table) for table in TABLES}, rows)
     for stage in STAGES:
         stages.run(stage)
+        if stage.stem == _TYPES and stages.rows.get(_BASES, 1) > 0:
+            put_in_order(connection)
         if stage.stem == _MEANINGS:
             stages.prepare(frozenset({_FLOWS, _OPERATIONS}))
             stages.rows |= follow(connection, keeper, may_flow=stages.rows.get(_FLOWS, 1) > 0)
@@ -162,10 +166,12 @@ def _furnish(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def _add_languages(connection: duckdb.DuckDBPyConnection, *, is_furniture: bool = False) -> None:
-    """What the stages ask of languages: `operation_member`, the members that an operation runs (of each group the one of the lowest rank
-    that the type has), `language_rule`, which types outside any value may have, which results of functions outside and declared values
-    have none, and which types are functions, and `overloading_language`, in which functions of one name are told apart by what they are
-    given.
+    """What the stages ask of languages.
+
+    `operation_member`: the members that an operation runs, of each group the one of the lowest rank that the type has; `answered_outside`:
+    which of them types outside have. `language_rule`: which types outside any value may have, which results of functions outside and
+    declared values have none, and which types are functions. `overloading_language`: in which functions of one name are told apart by what
+    they are given. `type_finder`: functions outside that give a type by its name.
     """
     members = [
         (language, int(operation), group, rank, name, int(Evidence.OPERATOR if operation in SIGNS else Evidence.PROTOCOL))
@@ -183,9 +189,13 @@ def _add_languages(connection: duckdb.DuckDBPyConnection, *, is_furniture: bool 
         for name in record.names
     ]
     chosen_later = [(name,) for record in LANGUAGES if record.grammar is not None and record.grammar.overloads for name in record.names]
+    answered = [
+        (name, types, member) for record in LANGUAGES for name in record.names for types, own in record.answered_outside for member in own
+    ]
     finders = [(name, finder) for record in LANGUAGES for name in record.names for finder in sorted(record.type_finders)]
     place = f"TABLE {FURNITURE}." if is_furniture else "TEMP TABLE "
     _add_rows(connection, f"{place}type_finder", ("language", "qualified_name"), finders)
+    _add_rows(connection, f"{place}answered_outside", ("language", "types", "name"), answered)
     _add_rows(connection, f"{place}operation_member", ("language", "operation", "part", "rank", "name", "evidence"), members)
     _add_rows(connection, f"{place}overloading_language", ("language",), chosen_later)
     _add_rows(connection, f"{place}language_rule", ("language", "open_types", "closed_results", "closed_values", "function_types"), rules)

@@ -17,6 +17,7 @@ from indexer.syntax.python.nodes import (
     K_ATTRIBUTE,
     K_CALL,
     K_CASE_PATTERN,
+    K_COMMENT,
     K_DICTIONARY_SPLAT,
     K_IDENTIFIER,
     K_KEYWORD_ARGUMENT,
@@ -81,6 +82,15 @@ COMPARISONS = {
     ">=": (Operation.GREATER_EQUAL, Operation.LESS_EQUAL),
 }
 """What is asked of the left side, and what of the right one where the left one has no answer."""
+
+_CONVERSION = re.compile(rb"%(?P<more>\([^)]*\))?[#0\- +]*(?:(?P<width>\*)|\d+)?(?:\.(?:(?P<digits>\*)|\d+)?)?[hlL]?(?P<letter>[a-zA-Z%])")
+_OF_REPRESENTATION = frozenset((b"r", b"a"))
+_BY_LETTER = {
+    **dict.fromkeys(_OF_REPRESENTATION, Operation.REPRESENTATION),
+    **dict.fromkeys((b"d", b"i", b"u", b"x", b"X", b"o"), Operation.INTEGER),
+    **dict.fromkeys((b"f", b"F", b"e", b"E", b"g", b"G"), Operation.FLOAT),
+}
+"""What `"%r" % x` and the like run of x; any other letter makes a text of it."""
 
 UNARY = {"-": Operation.NEGATE, "+": Operation.PLUS, "~": Operation.INVERT}
 BUILTIN_FUNCTIONS = {
@@ -190,12 +200,29 @@ class Operations(Confined):
         operation = None if roles & ANNOTATION or sign is None else ARITHMETIC.get(sign.type)
         if operation is not None:
             if operation == Operation.REMAINDER and left is not None and left.type in ("string", "concatenated_string"):
-                for item in right.named_children if right is not None and right.kind_id == K_TUPLE else (right,):
-                    self.operate(Operation.TEXT, item, scope)
+                self._conversions(left.text, right, scope)
             else:
                 self.operate(operation, left, scope, sign)
                 self.operate(operation + REFLECTED, right, scope, sign)
         self.through(node, scope, roles)
+
+    def _conversions(self, text: bytes, right: Any, scope: Scope) -> None:
+        """`"%s %r" % (a, b)`: each value by the letter that stands for it; where nobody can count them, by each that may."""
+        items = (
+            [item for item in right.named_children if item.kind_id != K_COMMENT]
+            if right is not None and right.kind_id == K_TUPLE
+            else [right]
+        )
+        found = [match for match in _CONVERSION.finditer(text) if match["letter"] != b"%"]
+        letters = [match["letter"] for match in found]
+        is_counted = len(letters) == len(items) and not any(match["more"] or match["width"] or match["digits"] for match in found)
+        for place, item in enumerate(items):
+            if is_counted:
+                self.operate(_BY_LETTER.get(letters[place], Operation.TEXT), item, scope)
+                continue
+            self.operate(Operation.TEXT, item, scope)
+            if not _OF_REPRESENTATION.isdisjoint(letters):
+                self.operate(Operation.REPRESENTATION, item, scope)
 
     def unary(self, node: Any, scope: Scope, roles: int) -> None:
         sign = node.child_by_field_name("operator")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from indexer.model import Handed, SymbolKind, Via
 from indexer.store.flow.calls import containers, library, models, named, standard, tasks
 from indexer.store.flow.values import arguments
@@ -45,14 +47,8 @@ def call(solver: Solver, site: Site, value: int) -> None:
         handler = _FUNCTIONS.get(solver.program.outside.get(first, ""))
         if handler is not None:  # of others nobody knows what they do
             handler(solver, site)
-    elif sort == Sort.GETTER:
-        standard.attribute_getter(solver, site, first)
-    elif sort == Sort.ITEM_GETTER:
-        standard.item_getter(solver, site, first)
-    elif sort == Sort.FIELDS:
-        standard.named_fields(solver, site, first)
-    elif sort == Sort.REGISTER:
-        standard.register(solver, site, first)
+    elif sort in _BY_NUMBER:
+        _BY_NUMBER[sort](solver, site, first)
     elif sort == Sort.CONTAINER:  # a weak reference: containers are not called
         solver.graph.copy(solver.all_of(value), site.result)
     elif sort == Sort.COPIED:
@@ -64,8 +60,6 @@ def call(solver: Solver, site: Site, value: int) -> None:
         _construct(solver, site, solver.values.number(Sort.CLASS, first), first, is_by_metaclass=True)
     elif sort == Sort.HELD_BACK:
         run_partial(solver, site, first, second)
-    elif sort == Sort.LATER:
-        tasks.run_later(solver, site, first)
 
 
 def _run(solver: Solver, site: Site, value: int, receiver: int | None) -> bool:
@@ -359,3 +353,28 @@ def give_back(solver: Solver, function: int, place: int) -> None:
         known.append(place)
         for site, signature, receiver in tuple(solver.callers.get(function, ())):
             _give_back(solver, site, signature, receiver, place)
+
+
+def run_rest(solver: Solver, site: Site, number: int) -> None:
+    """More items of a container than a node keeps may be called: each is given the arguments, and none is told."""
+    if site.is_of_rest:  # of a container that is in another one the items come to the site by themselves
+        return
+    solver.rest_at.add(site.row)
+    made = solver.site(-1, solver.graph.node(), site.result, depth=site.depth)
+    made.given, made.named, made.spread, made.spread_named = site.given, site.named, site.spread, site.spread_named
+    made.is_of_rest = True
+    solver.graph.widen(made.callee)
+    for node in solver.items_of(number):
+        solver.graph.copy(node, made.callee)
+    solver.activate(made)
+
+
+_BY_NUMBER: dict[int, Callable[[Solver, Site, int], None]] = {
+    Sort.GETTER: standard.attribute_getter,
+    Sort.ITEM_GETTER: standard.item_getter,
+    Sort.FIELDS: standard.named_fields,
+    Sort.REGISTER: standard.register,
+    Sort.LATER: tasks.run_later,
+    Sort.ELEMENT: run_rest,
+}
+"""By the sort of a value what its call does with the first of its numbers."""

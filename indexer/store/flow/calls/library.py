@@ -309,20 +309,28 @@ def above_set(solver: Solver, owner: int, value: int) -> int:
 
 
 def _super(solver: Solver, site: Site) -> None:
-    """`super()` in a method: of the class around, on what its first parameter is."""
+    """`super()` in a method: of the class around, on what its first parameter is. `super(A, x)`: of A, on x."""
     program = solver.program
     method = program.body[site.row] if site.row >= 0 else -1
-    owner = program.class_of(method) if method >= 0 else -1
+    around = program.class_of(method) if method >= 0 else -1
 
-    def made(value: int) -> None:
+    def made(value: int, owner: int) -> None:
         if solver.values[value].sort in (Sort.OBJECT, Sort.CLASS):
             solver.graph.put(site.result, solver.values.number(Sort.SUPER, owner, value))
         elif solver.values[value].sort == Sort.RECORDS:
             solver.graph.put(site.result, above_set(solver, owner, value))
 
-    for signature in solver.signatures.get(method, ()) if owner >= 0 else ():
+    def named(value: int) -> None:
+        sort, owner, _ = solver.values[value]
+        if sort == Sort.CLASS:
+            solver.graph.watch(site.given[1], lambda each: made(each, owner))
+
+    if len(site.given) > 1:
+        solver.graph.watch(site.given[0], named)
+        return
+    for signature in solver.signatures.get(method, ()) if around >= 0 else ():
         for _, _, node in signature.parameters[:1]:
-            solver.graph.watch(node, made)
+            solver.graph.watch(node, lambda each: made(each, around))
 
 
 SAME_CLASS = frozenset({"copy.copy", "copy.deepcopy", "builtins.object.__new__"})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from indexer.model import SymbolKind
-from indexer.store.flow.calls.call import run_function, run_lambda, run_partial
+from indexer.store.flow.calls.call import run_function, run_lambda, run_partial, run_rest
 from indexer.store.flow.ecmascript import library, proxies
 from indexer.store.flow.ecmascript.solver import EcmascriptSolver
 from indexer.store.flow.values.sites import Site
@@ -34,6 +34,8 @@ def call(solver: EcmascriptSolver, site: Site, value: int) -> None:
         proxies.call(solver, site, value, makes=site.told == NEW)
     elif sort == Sort.BUILTIN:
         library.call(solver, site, solver.builtin_name(first))
+    elif sort == Sort.ELEMENT and site.told != NEW:
+        run_rest(solver, site, first)
 
 
 def _run(solver: EcmascriptSolver, site: Site, value: int, receiver: int | None) -> None:

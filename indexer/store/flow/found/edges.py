@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from indexer.model import Handed, SymbolFlag, Via
+from indexer.store.flow.found.mixed import Mixed
 from indexer.store.flow.text.kinds import Kind
 from indexer.store.flow.text.program import Program
 from indexer.store.flow.values.solver import Solver
@@ -55,7 +56,7 @@ class Found(NamedTuple):
             knows; and for that its name, as far as it has one.
         types: row and symbol of what an operation is put to (`Program.operands`); "" for itself, RESULT for what a call of it gives, SIGN
             for what another operation gives; a class whose object may be there; whether that is only possible; and whether the object is of
-            each of these classes in turn, since classes below a test's say so.
+            each of these classes in turn, since classes below a test's say so; and whether what has no rows may be there, too (`Mixed`).
     """
 
     calls: list[tuple[Place, int, Via, bool]]
@@ -63,7 +64,7 @@ class Found(NamedTuple):
     gaps: list[tuple[Place, str]]
     bases: list[tuple[Place, int | None, str]]
     properties: list[tuple[Place, int, str]]
-    types: list[tuple[int, int, str, int, bool, bool]]
+    types: list[tuple[int, int, str, int, bool, bool, bool]]
 
 
 def found_by(solvers: Sequence[Solver]) -> Found:
@@ -78,15 +79,20 @@ def found_by(solvers: Sequence[Solver]) -> Found:
 def _add(made: Found, solver: Solver) -> None:
     program = solver.program
     callees: dict[int, dict[int, Via]] = {}
+    below_named: dict[int, dict[int, Via]] = {}
     for (row, sym_id), via in solver.called.items():
-        if sym_id < program.symbols and _is_new(solver, row, sym_id, via):
-            callees.setdefault(row, {})[sym_id] = via
+        if sym_id < program.symbols:
+            if _is_new(solver, row, sym_id, via):
+                callees.setdefault(row, {})[sym_id] = via
+            elif _overrides(program, sym_id, program.means.get(row, ())):
+                below_named.setdefault(row, {})[sym_id] = via
     members: dict[int, list[int]] = {}
     for row, sym_id in solver.read:
         if row not in program.typed:
             members.setdefault(row, []).append(sym_id)
     many = {row for row, known in members.items() if len(known) > MOST_TARGETS}
     many |= {row for row, known in callees.items() if len(known) > MOST_TARGETS}
+    many |= solver.rest_at & callees.keys()
     many |= {site.row for site in solver.sites if site.row in callees and site.callee in solver.graph.full and site.via == Via.NONE}
     for row in sorted(many):
         made.gaps.append((_place(program, row), "megamorphic"))
@@ -99,13 +105,16 @@ def _add(made: Found, solver: Solver) -> None:
                 via = known[sym_id] or _via(solver, row, sym_id)
                 is_doubtful = (
                     sym_id in below
-                    or _is_beside(program, row, sym_id)
+                    or (_is_beside(solver, row, sym_id) and not _is_above(solver, row))
                     or ((row, sym_id) in solver.doubtful and (row, sym_id) not in solver.sure)
                 )
                 is_remade = (row, sym_id) in solver.remade_calls
                 together = sum(((row, other) in solver.remade_calls) == is_remade for other in known)
                 most_sure = MOST_TARGETS if row in solver.of_below else _MOST_SURE.get(via, MOST_TARGETS)
                 made.calls.append((place, sym_id, via, is_doubtful or together > most_sure))
+    for row, known in sorted(below_named.items()):
+        if len(known) <= MOST_SURE and row not in many:
+            made.calls.extend((_place(program, row), sym_id, Via.INFERRED_TYPE, False) for sym_id in sorted(known))
     for row, meant in sorted(members.items()):
         if len(meant) <= MOST_SURE:
             made.meanings.extend((_place(program, row), sym_id) for sym_id in sorted(meant))
@@ -117,9 +126,9 @@ def _add(made: Found, solver: Solver) -> None:
         made.gaps.append((_place(program, 0), "steps"))
 
 
-def _types(solver: Solver) -> Iterator[tuple[int, int, str, int, bool, bool]]:
+def _types(solver: Solver) -> Iterator[tuple[int, int, str, int, bool, bool, bool]]:
     """Classes whose objects operations are put to."""
-    program, graph, values = solver.program, solver.graph, solver.values
+    program, graph, values, mixed = solver.program, solver.graph, solver.values, Mixed(solver)
     in_turn: dict[int, list[set[int]]] = {}  # by function: classes that an attribute holds which classes below set
     for row in solver.of_below:
         in_turn.setdefault(program.body[row], []).append(solver.classes_at(row))
@@ -133,7 +142,8 @@ def _types(solver: Solver) -> Iterator[tuple[int, int, str, int, bool, bool]]:
             what = SIGN if row >= 0 and program.kind[row] == Kind.COMBINE else RESULT if is_result else ""
             function = program.body[row] if row >= 0 else program.containers[symbol]
             is_each = len(owners) > 1 and set(owners) in in_turn.get(function, ())
-            yield from ((row, symbol, what, owner, not is_each and len(owners) > MOST_SURE, is_each) for owner in owners)
+            is_mixed = bool(owners) and any(map(mixed.may_hold_more, nodes))
+            yield from ((row, symbol, what, owner, not is_each and len(owners) > MOST_SURE, is_each, is_mixed) for owner in owners)
 
 
 def _nodes_of(solver: Solver, row: int, *, is_result: bool) -> list[int]:
@@ -214,7 +224,7 @@ def _is_new(solver: Solver, row: int, sym_id: int, via: Via) -> bool:
     if program.is_outside(sym_id) or program.kind[row] not in (Kind.NAME, Kind.ATTRIBUTE, Kind.GLOBAL):
         return not program.is_outside(sym_id)
     means = [meant for meant in program.means.get(row, ()) if not _is_call_of_callable(program, meant)]
-    if sym_id in means:
+    if sym_id in means or (program.is_property(sym_id) and any(map(program.is_property, means))):
         return False
     if row in program.typed and via == Via.NONE and program.kind[row] == Kind.ATTRIBUTE:
         return _is_held(solver, sym_id, means) or (solver.has_records and program.class_of(sym_id) < 0)
@@ -223,7 +233,7 @@ def _is_new(solver: Solver, row: int, sym_id: int, via: Via) -> bool:
     is_whole = any(_is_whole(solver, meant) for meant in means)
     if is_whole and _is_of_another(solver, row, sym_id, means):
         return True
-    return not is_whole or _is_beside(program, row, sym_id) or _is_beyond(solver, row, sym_id, means)
+    return not is_whole or _is_beside(solver, row, sym_id) or _is_beyond(solver, row, sym_id, means)
 
 
 def _is_of_another(solver: Solver, row: int, sym_id: int, means: Sequence[int]) -> bool:
@@ -240,6 +250,15 @@ def _is_of_another(solver: Solver, row: int, sym_id: int, means: Sequence[int]) 
     if owner < 0 or -1 in owners or any(program.names[meant] != program.names[sym_id] for meant in means):
         return False
     return not any(other in program.order(owner) or owner in program.order(other) for other in owners)
+
+
+def _overrides(program: Program, sym_id: int, means: Sequence[int]) -> bool:
+    """Whether the server named a member of which an object of a class below, that flows there, has its own."""
+    owner = program.class_of(sym_id)
+    if owner < 0:
+        return False
+    above = program.order(owner)[1:]
+    return any(program.names[meant] == program.names[sym_id] and program.class_of(meant) in above for meant in means)
 
 
 def _is_call_of_callable(program: Program, sym_id: int) -> bool:
@@ -260,8 +279,15 @@ def _is_held(solver: Solver, sym_id: int, means: Sequence[int]) -> bool:
     return False
 
 
-def _is_beside(program: Program, row: int, sym_id: int) -> bool:
+def _is_above(solver: Solver, row: int) -> bool:
+    """Whether an attribute is one of `super()`: what is next to a class that objects of classes below have depends on these alone."""
+    values = map(solver.values.__getitem__, solver.graph.values(row + 1))
+    return solver.program.parent[row + 1] == row and any(sort == Sort.SUPER for sort, _, _ in values)
+
+
+def _is_beside(solver: Solver, row: int, sym_id: int) -> bool:
     """Whether the server named a member of a declared type from outside, and an object of a class of the workspace may be there, too."""
+    program = solver.program
     means = program.means.get(row, ())
     is_member = program.class_of(sym_id) >= 0 and program.names[sym_id] == program.name[row]
     return is_member and bool(means) and all(map(program.is_outside, means))

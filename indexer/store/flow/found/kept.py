@@ -22,6 +22,7 @@ SCHEMA = pa.schema(
         "via": pa.uint8(),
         "is_possible": pa.bool_(),
         "reason": pa.string(),
+        "is_mixed": pa.bool_(),
     }
 )
 """`row`, `around`, `symbol`: numbers of `indexer.store.flow.text.inputs`, the latter two null for none."""
@@ -62,14 +63,14 @@ class Keeper:
 
 def table_of(found: Found) -> pa.Table:
     """The rows of SCHEMA."""
-    calls = [("call", *place, callee, int(via), is_possible, "") for place, callee, via, is_possible in found.calls]
-    meanings = [("meaning", *place, symbol, 0, False, "") for place, symbol in found.meanings]
-    gaps = [("gap", *place, None, 0, False, reason) for place, reason in found.gaps]
-    bases = [("base", *place, symbol, 0, False, name) for place, symbol, name in found.bases]
-    properties = [("property", *place, symbol, 0, False, names) for place, symbol, names in found.properties]
+    calls = [("call", *place, callee, int(via), is_possible, "", False) for place, callee, via, is_possible in found.calls]
+    meanings = [("meaning", *place, symbol, 0, False, "", False) for place, symbol in found.meanings]
+    gaps = [("gap", *place, None, 0, False, reason, False) for place, reason in found.gaps]
+    bases = [("base", *place, symbol, 0, False, name, False) for place, symbol, name in found.bases]
+    properties = [("property", *place, symbol, 0, False, names, False) for place, symbol, names in found.properties]
     types = [
-        ("type", max(row, 0), symbol if row < 0 else None, 1, owner, int(is_each), is_possible, what)
-        for row, symbol, what, owner, is_possible, is_each in found.types
+        ("type", max(row, 0), symbol if row < 0 else None, 1, owner, int(is_each), is_possible, what, is_mixed)
+        for row, symbol, what, owner, is_possible, is_each, is_mixed in found.types
     ]
     rows = [*calls, *meanings, *gaps, *bases, *properties, *types]
     return pa.table([pa.array([row[at] for row in rows], field.type) for at, field in enumerate(SCHEMA)], schema=SCHEMA)

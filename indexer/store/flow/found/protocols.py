@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from indexer.model import Via
+from indexer.store.flow.found.mixed import Mixed
 from indexer.store.flow.values.solver import Solver
 from indexer.store.flow.values.value import Sort
 
@@ -12,13 +13,13 @@ _MOST = 16
 
 def tell(solver: Solver) -> None:
     """Adds to what is called, of `Solver.compared`: one member is sure, of several each is only possible."""
-    program = solver.program
+    program, mixed = solver.program, Mixed(solver)
     found: dict[int, dict[int, None]] = {}
     unsure: set[int] = set()
     for row, node, names in solver.compared:
         if row < 0 or not solver.graph.values(node):
             continue
-        if node in solver.graph.full:
+        if node in solver.graph.full or mixed.may_hold_more(node):
             unsure.add(row)
         values = map(solver.values.__getitem__, solver.graph.values(node))
         for owner in dict.fromkeys(first for sort, first, _ in values if sort == Sort.OBJECT):

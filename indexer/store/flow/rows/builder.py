@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from indexer.model import Handed
+from indexer.model import Handed, Via
 from indexer.store.flow.calls import named
 from indexer.store.flow.rows.items import Items
 from indexer.store.flow.text.kinds import Kind
@@ -20,9 +20,11 @@ _HOLDING = frozenset((Kind.BIND, Kind.SET_ATTRIBUTE, Kind.PARAMETER, Kind.HOLD))
 
 
 _LOOKING_UP = frozenset({"getattr", "setattr", "vars", "hasattr"})
-"""Functions that take members of a module by a name that is a value. Elsewhere modules are no values: what the server says of their
-members is enough, and to follow all of them costs a quarter of the steps on Django's package.
+"""Functions that take members of a module by a name that is a value. Where a member is taken of a module's name what the server says of it
+is enough; to follow all modules costs a quarter of the steps on Django's package.
 """
+_HANDED_OVER = frozenset((Kind.COLLECTION, Kind.MAPPING, Kind.RETURN, Kind.YIELD, Kind.SET_ATTRIBUTE, Kind.SET_ITEM))
+"""Rows that take a module as they take any other value."""
 
 
 class Builder(Items):
@@ -90,7 +92,7 @@ class Builder(Items):
                 graph.put(target, solver.values.number(Sort.OUTSIDE, sym_id))
             return
         if program.is_module(sym_id):
-            if target < solver.symbols_at and program.name[program.parent[target] + 1] in _LOOKING_UP:
+            if target < solver.symbols_at and (self._is_handed_over(target) or program.name[program.parent[target] + 1] in _LOOKING_UP):
                 graph.put(target, solver.values.number(Sort.MODULE, sym_id))
             return
         if program.is_type(sym_id):
@@ -101,6 +103,12 @@ class Builder(Items):
             graph.copy(solver.symbol(sym_id), target)
         if program.class_of(sym_id) >= 0 and not program.is_callable(sym_id):
             graph.copy(solver.of_class(sym_id), target)
+
+    def _is_handed_over(self, row: int) -> bool:
+        """Whether a name is an argument, an item or a result, or what an attribute is set to: nobody sees from there on what it is."""
+        program, parent = self._program, self._program.parent[row]
+        kind = program.kind[parent] if parent >= 0 else -1
+        return kind in _HANDED_OVER or (kind == Kind.CALL and program.part[row] != Handed.CALLEE)
 
     def bind(self, row: int) -> None:
         program, solver = self._program, self._solver
@@ -142,8 +150,22 @@ class Builder(Items):
             self._take_params(row)
         if name:
             told = -1 if means else row
+            runs_at = row if any(map(program.is_property, means)) else -1  # classes below may have another
             for child in objects:
-                solver.graph.watch(self._at(child), lambda value: solver.load(value, name, row, told))
+                solver.graph.watch(self._at(child), lambda value: solver.load(value, name, row, told, runs_at))
+                if not means:
+                    self._ask_module(child, name, row)
+
+    def _ask_module(self, child: int, name: str, row: int) -> None:
+        """`lazy.name` of a module that defines no such name, and has a function `__getattr__` which gives it."""
+        program, solver = self._program, self._solver
+        for module in filter(program.is_module, program.means.get(child, ())):
+            gives = program.of_module(module, "__getattr__")
+            if gives >= 0 and program.of_module(module, name) < 0:
+                site = solver.site(row, solver.symbol(gives), row, via=Via.ATTRIBUTE)
+                site.given = [solver.graph.node()]
+                solver.graph.put(site.given[0], solver.values.text(name))
+                solver.activate(site)
 
     def _is_of_class(self, objects: list[int]) -> bool:
         return any(self._program.is_type(sym_id) for child in objects for sym_id in self._program.means.get(child, ()))

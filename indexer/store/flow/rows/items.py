@@ -61,6 +61,14 @@ class Items(Functions):
             operations.iterate(solver, source, elements, row)
         for holder in self._nodes(row, 0):
             operations.set_item(solver, holder, "", elements, -1)
+            solver.graph.watch(holder, solver.once(lambda value: self._extend_mapping(row, value)))
+
+    def _extend_mapping(self, row: int, value: int) -> None:
+        """`x |= {"a": f}`: each item under its own key."""
+        solver = self._solver
+        if solver.values[value].sort == Sort.CONTAINER and solver.is_mapping(value):
+            for source in self._nodes(row, 1):
+                operations.merge(solver, value, source)
 
     def collection(self, row: int) -> None:
         program, solver = self._program, self._solver

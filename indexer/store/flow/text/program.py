@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from indexer.model import CALLABLE_KINDS, TYPE_KINDS, Evidence, SymbolFlag, SymbolKind
+from indexer.store.asked_in_turn import linearized
 from indexer.store.flow.text.inputs import Inputs
 from indexer.store.flow.text.kinds import Kind
 
@@ -22,6 +23,7 @@ PYTHON, ECMASCRIPT = 0, 1
 _FOR_TESTS = re.compile("test|spec|fixture|mock", re.IGNORECASE)
 """What a folder of tests, or of what they share, has in its name."""
 
+_ENUMERATIONS = frozenset(f"enum.{name}" for name in ("Enum", "IntEnum", "StrEnum", "ReprEnum", "Flag", "IntFlag"))
 _ENTER = Kind.ENTER
 _MODULE = int(SymbolKind.MODULE)
 _OF_MODULES = frozenset((Kind.MODULE, Kind.EXPORT))
@@ -134,12 +136,12 @@ class Program:
         """A class and its bases in the order in which Python asks them; by depth where that order contradicts itself."""
         known = self._orders.get(sym_id)
         if known is None:
-            known = self._orders[sym_id] = _linearized(sym_id, self.bases)
+            known = self._orders[sym_id] = linearized(sym_id, self.bases)
         return known
 
     def told_order(self, sym_id: int) -> list[int]:
         """The same by the bases that the server told."""
-        return _linearized(sym_id, self.told_bases)
+        return linearized(sym_id, self.told_bases)
 
     def member(self, sym_id: int, name: str) -> int:
         """What an object of a class has by a name: the member of the nearest class in its order, or -1."""
@@ -147,6 +149,15 @@ class Program:
         if found is None:
             found = self._found[sym_id, name] = self.member_after(self.order(sym_id), name)
         return found
+
+    def is_enumerated(self, sym_id: int) -> bool:
+        """Whether it is a member of an enumeration: what the text of such a class sets, but for functions and names with an underscore."""
+        owner = self.class_of(sym_id)
+        if owner < 0 or self.kinds[sym_id] == SymbolKind.ENUM_MEMBER:
+            return owner >= 0
+        if not self.holds(sym_id) or self.names[sym_id].startswith("_"):
+            return False
+        return any(self.outside.get(base, "") in _ENUMERATIONS for base in self.order(owner))
 
     def module_of(self, name: str) -> int:
         """The module of a dotted name, if the path of one file alone ends so; else -1."""
@@ -173,39 +184,6 @@ class Program:
             if found is not None:
                 return found
         return -1
-
-
-def _linearized(start: int, bases: Mapping[int, Sequence[int]]) -> list[int]:
-    """C3, without recursion; where it has no answer, or a class inherits itself, each class at its first mention, nearest first."""
-    near: list[int] = [start]
-    for owner in near:
-        if len(near) > 300:
-            break
-        near += [base for base in dict.fromkeys(bases.get(owner, ())) if base not in near]
-    done: dict[int, list[int]] = {}
-    for _ in range(len(near)):
-        for owner in reversed(near):
-            parents = list(dict.fromkeys(base for base in bases.get(owner, ()) if base in near))
-            if owner not in done and all(parent in done for parent in parents):
-                merged = _merged([*(done[parent] for parent in parents), parents])
-                if merged is None:
-                    return near
-                done[owner] = [owner, *merged]
-        if start in done:
-            return done[start]
-    return near
-
-
-def _merged(sequences: list[list[int]]) -> list[int] | None:
-    left = [list(sequence) for sequence in sequences if sequence]
-    found: list[int] = []
-    while left:
-        head = next((item[0] for item in left if not any(item[0] in other[1:] for other in left)), None)
-        if head is None:
-            return None
-        found.append(head)
-        left = [rest for item in left if (rest := [other for other in item if other != head])]
-    return found
 
 
 def load(inputs: Inputs) -> Program:

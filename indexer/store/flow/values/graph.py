@@ -36,6 +36,8 @@ class Graph:
         self._most_texts = most_texts
         self._wide: set[int] = set()
         self._texts: dict[int, list[int]] = {}
+        self._rest: dict[int, int] = {}
+        self._rests: set[int] = set()
 
     def clear(self) -> None:
         """Watchers point back at who made them; cut, all goes at once, without the garbage collector."""
@@ -66,12 +68,27 @@ class Graph:
             self.reached[node] = [value]
         elif value in known:
             return
-        elif len(known) >= MOST_VALUES and (node not in self._wide or len(known) >= MOST_WIDE):
-            self.full.add(node)
+        elif len(known) >= MOST_VALUES and value not in self._rests and (node not in self._wide or len(known) >= MOST_WIDE):
+            self._overflow(node, known)
             return
         else:
             known.append(value)
         if self._copies[node] is not None or self._watchers[node] is not None:
+            self._queue.append((node, value))
+
+    def stand_for_rest(self, node: int, value: int) -> None:
+        """Where more values reach a node than it keeps, this one goes on in their place, also to nodes that are full."""
+        self._rest[node] = value
+        self._rests.add(value)
+        known = self.reached[node]
+        if known is not None and node in self.full:
+            self._overflow(node, known)
+
+    def _overflow(self, node: int, known: list[int]) -> None:
+        self.full.add(node)
+        value = self._rest.get(node)
+        if value is not None and value not in known:
+            known.append(value)
             self._queue.append((node, value))
 
     def widen(self, node: int) -> None:
@@ -101,6 +118,14 @@ class Graph:
             for value in tuple(texts):
                 self.put(target, value)
 
+    def sources(self) -> dict[int, list[int]]:
+        """By node those of which it is a copy."""
+        found: dict[int, list[int]] = {}
+        for source, copies in enumerate(self._copies):
+            for target in () if copies is None else (copies,) if isinstance(copies, int) else copies:
+                found.setdefault(target, []).append(source)
+        return found
+
     def watch(self, node: int, watcher: Watcher) -> None:
         watchers = self._watchers[node]
         if watchers is None:
@@ -119,7 +144,7 @@ class Graph:
     def run(self) -> None:
         queue, reached, copies_of, watchers_of = self._queue, self.reached, self._copies, self._watchers
         steps, most_steps = self.steps, self._most_steps
-        texts_of, most_texts = self._texts, self._most_texts
+        texts_of, most_texts, rests = self._texts, self._most_texts, self._rests
         while queue:
             steps += 1
             if steps > most_steps:
@@ -148,8 +173,8 @@ class Graph:
                         reached[target] = [value]
                     elif value in known:
                         continue
-                    elif len(known) >= MOST_VALUES and (target not in self._wide or len(known) >= MOST_WIDE):
-                        self.full.add(target)
+                    elif len(known) >= MOST_VALUES and value not in rests and (target not in self._wide or len(known) >= MOST_WIDE):
+                        self._overflow(target, known)
                         continue
                     else:
                         known.append(value)

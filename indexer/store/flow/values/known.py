@@ -60,6 +60,7 @@ class Known(Sites):
         self.gives_back: dict[int, list[int]] = {}  # by symbol: places of parameters that it returns
         self.defaults: dict[int, list[int]] = {}  # by parameter: nodes of what it is where a call gives nothing
         self.compared: list[tuple[int, int, tuple[str, ...]]] = []  # row, node, and names of which each object there runs the first it has
+        self.rest_at: set[int] = set()  # rows where items of a container may be called that are more than a node keeps
         self.remade: set[int] = set()  # functions whose decorators may make another one of them
         self.records: set[int] = set()  # classes whose arguments are their fields
         self.nothing = self.graph.node()  # what is handed over and holds no value that flows

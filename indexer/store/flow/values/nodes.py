@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from indexer.store.flow.text.program import Program
-from indexer.store.flow.values.graph import MOST_TEXTS, Graph
+from indexer.store.flow.values.graph import MOST_TEXTS, MOST_VALUES, Graph
 from indexer.store.flow.values.value import Sort, Values
 
 MOST_STEPS = 4_000_000
@@ -101,7 +101,10 @@ class Nodes:
         return self.values[container].first in self._mappings
 
     def slot(self, container: int, key: str) -> int:
-        """The item of a container by its key, or any other item; what goes there is among `all_of`."""
+        """The item of a container by its key, or any other item; what goes there is among `all_of`.
+
+        Of a table of more items than a node keeps, one more value stands for the rest of them.
+        """
         number = self.values[container].first
         slots = self._slots.setdefault(number, {})
         if len(slots) >= 1_000:
@@ -111,6 +114,8 @@ class Nodes:
             found = slots[key] = self.graph.node()
             if number not in self.by_name:
                 self.graph.copy(found, self.all_of(container))
+                if len(slots) == MOST_VALUES:
+                    self.graph.stand_for_rest(self.all_of(container), self.values.number(Sort.ELEMENT, number))
             for watcher in tuple(self._slot_watchers.get(number, ())):
                 watcher(key, found)
         return found
@@ -127,6 +132,10 @@ class Nodes:
 
     def all_of(self, container: int) -> int:
         return self._node(self._any_slot, self.values[container].first)
+
+    def items_of(self, number: int) -> list[int]:
+        """The nodes of the items of a container by its number, as far as they are known by now."""
+        return list(self._slots.get(number, {}).values())
 
     def elements(self, container: int) -> int:
         """What who iterates over a container gets."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from indexer.model import SymbolFlag, SymbolKind
+from indexer.model import SymbolFlag
 from indexer.store.flow.values import records
 from indexer.store.flow.values.binding import ACCESSORS
 from indexer.store.flow.values.known import Loaded
@@ -169,7 +169,7 @@ class Reading(Setting):
         program = self.program
         for base in program.order(owner):
             for member in program.members.get(base, {}).values():
-                if program.kinds[member] == SymbolKind.ENUM_MEMBER:
+                if program.is_enumerated(member):
                     self.graph.copy(self.of_class(member), target)
 
     def _order(self, value: int) -> tuple[list[int], int]:
@@ -196,6 +196,9 @@ class Reading(Setting):
                 return
             if program.is_type(member):
                 self.graph.put(target, self.values.number(Sort.CLASS, member))
+                return
+            if program.is_enumerated(member):
+                self.graph.put(target, self.values.number(Sort.OBJECT, program.class_of(member)))
                 return
             self.bind(self.of_class(member), receiver, target)
         for owner in order:  # what is set in an object of a base is there too
@@ -230,7 +233,7 @@ class Reading(Setting):
                 self.graph.copy(self.symbol(member), target)
         elif program.is_type(member):
             self.graph.put(target, self.values.number(Sort.CLASS, member))
-        elif program.kinds[member] == SymbolKind.ENUM_MEMBER:
+        elif program.is_enumerated(member):
             self.graph.put(target, self.values.number(Sort.OBJECT, owner))
         else:
             if self.is_described:

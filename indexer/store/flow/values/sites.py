@@ -76,6 +76,7 @@ class Site:
     via: Via = Via.NONE  # NONE: what stands in the row tells
     depth: int = 0  # calls on behalf of which it is made
     is_doubtful: bool = False  # an operation: what else may be operated on here has no rows
+    is_of_rest: bool = False  # it calls items of a container that are more than a node keeps
     is_caller: bool = False  # it makes what calls a method by its name
     passed_on: Returned | None = None
     local: int = -1  # where the function that returns the result sees it

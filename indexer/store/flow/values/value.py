@@ -45,6 +45,7 @@ class Sort:
     LATER = 34  # value that is called with the arguments that it is given as one: what a task of Celery is run by
     PROXY = 32  # number of the call that made it, value of the object with its traps
     MAKER = 28  # symbol of a metaclass: what `super().__new__` is in it, which gives the classes that it makes
+    ELEMENT = 35  # number of a container: the items of it that are more than a node keeps
     MADE_BY = 29  # symbol of a class: what `super().__call__` is in its metaclass, which makes an object of it
 
 
