@@ -54,7 +54,7 @@ CONTENT_VERSION: what the same source means; a change makes indexes want a rebui
                     PHP: definitions, scopes, roles, imports and types above by its grammar, names by namespaces, packages of Composer
    22  2026-11-30  Python: parameters that `parametrize` fills, operations on what comparisons give, keys that are
                     counted from the end or computed, signs before values, branches for type checkers alone
-    23  2026-11-30  Python: types that are written as strings in brackets outside of annotations, what `"%r %d" % (a, b)` runs by its
+   23  2026-11-30  Python: types that are written as strings in brackets outside of annotations, what `"%r %d" % (a, b)` runs by its
                     letters; TypeScript: `export type *`, names called `using`, tags with type arguments
 """
 
