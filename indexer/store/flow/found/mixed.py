@@ -12,7 +12,7 @@ from functools import cached_property
 from indexer.store.flow.values.solver import Solver
 
 _MOST_BACK = 300
-"""Nodes that are looked at; behind these nothing more is asked."""
+"""Nodes that are looked at; where more lead to one, something of them is taken to be unknown."""
 
 
 class Mixed:
@@ -42,5 +42,5 @@ class Mixed:
             left += [each for each in sources.get(node, ()) if each not in seen]
             seen.update(left)
             if len(left) > _MOST_BACK:
-                return False
+                return True
         return False
