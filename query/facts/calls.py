@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from indexer.model import Evidence
@@ -283,10 +283,18 @@ def walk(index: Index, start: int, direction: Direction, depth: int, selection: 
 def _dispatch(index: Index, frontier: Sequence[int], direction: Direction, direct: Collection[Call]) -> list[Call]:
     """Calls that name a member and may end in one that overrides it: of the symbols, or made by them."""
     if direction == "incoming":
-        return dispatched(index, frontier)
-    told = {(call.of, call.other, call.doc_id, call.line, call.col) for call in direct}
+        return untold(dispatched(index, frontier), direct)
     below = [call._replace(other=member) for call, member in dispatching(index, [*direct, *_reads_in(index, frontier)])]
-    return [call for call in below if (call.of, call.other, call.doc_id, call.line, call.col) not in told]
+    return untold(below, direct)
+
+
+def untold(found: Iterable[Call], direct: Iterable[Call]) -> list[Call]:
+    """Those of some calls that nothing tells directly at their place, each once: a member may override several that are called there."""
+    first: dict[tuple[int, ...], Call] = {}
+    for call in found:
+        first.setdefault(call[:5], call)
+    told = {call[:5] for call in direct}
+    return [call for place, call in first.items() if place not in told]
 
 
 def step(index: Index, frontier: Sequence[int], direction: Direction, selection: Selection) -> list[tuple[int, int, Site]]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from enum import IntEnum
 from typing import Literal, NamedTuple
 
-from query.facts.calls import Call, dispatched, dispatching
+from query.facts.calls import Call, dispatched, dispatching, untold
 from query.facts.documents import documents
 from query.facts.index import Index
 from query.facts.uses import CALL_EVIDENCE
@@ -93,11 +93,11 @@ def edges(index: Index, relations: Sequence[Relation], way: Way, ids: Sequence[i
 
 def _dispatched(index: Index, way: Way, ids: Sequence[int], called: Sequence[Edge]) -> list[Edge]:
     """Calls into members that override what is called: of those that are asked about, or made by them."""
+    own = [edge for edge in called if edge.relation is Relation.CALLS]
     if way == "in":
-        calls = dispatched(index, ids)
-        return [Edge(Relation.CALLS, call.other, call.of, *call[2:6], dispatch=True) for call in calls if call.evidence in CALL_EVIDENCE]
-    own = [Call(*edge[1:7]) for edge in called if edge.relation is Relation.CALLS]
-    return [
-        Edge(Relation.CALLS, call.of, member, call.doc_id, call.line, call.col, call.evidence, dispatch=True)
-        for call, member in dispatching(index, own)
-    ]
+        direct = [Call(edge.target, edge.source, *edge[3:7]) for edge in own]
+        calls = untold([call for call in dispatched(index, ids) if call.evidence in CALL_EVIDENCE], direct)
+        return [Edge(Relation.CALLS, call.other, call.of, *call[2:6], dispatch=True) for call in calls]
+    direct = [Call(*edge[1:7]) for edge in own]
+    calls = untold((call._replace(other=member) for call, member in dispatching(index, direct)), direct)
+    return [Edge(Relation.CALLS, *call[:6], dispatch=True) for call in calls]
