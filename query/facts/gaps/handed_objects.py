@@ -81,10 +81,19 @@ _CALLED = """
     WHERE has_role(r.roles, 'call', 'read') AND NOT has_role(r.roles, 'definition', 'mention')
 """
 _MEANT = """
-    SELECT o.line, o.col, s.sym_id IS NULL OR has_flag(s.flags, 'external'), coalesce(split_part(s.moniker, ' ', 3), ''),
+    SELECT o.name, o.line, s.sym_id IS NULL OR has_flag(s.flags, 'external'), coalesce(split_part(s.moniker, ' ', 3), ''),
            has_role(o.roles, 'definition')
-    FROM occ o JOIN document d USING (doc_id) LEFT JOIN symbol s ON s.sym_id = o.sym_id WHERE d.path = $path AND o.name = $name
+    FROM occ o LEFT JOIN symbol s ON s.sym_id = o.sym_id WHERE o.doc_id = $doc ORDER BY ALL
 """
+
+
+class _Meant(NamedTuple):
+    """What a name means on a line: nothing of the workspace, of which package; whether it is defined there."""
+
+    line: int
+    is_outside: bool
+    package: str
+    is_definition: bool
 
 
 def reasons(index: Index, uses: Uses) -> list[Reason]:
@@ -245,22 +254,30 @@ def _without_name(index: Index, sources: Sources, path: str, scope: Scope) -> It
 
 def _is_library(index: Index, path: str, lines: Sequence[bytes], line: int, callee: str, is_asked_for: bool = False) -> bool:
     """Whether what is called is no function of the workspace, and may call members of what it is given."""
-    known: dict[tuple[str, str], list[tuple[int, int, bool, str, bool]]] = index.keep("what calls may hand objects to", dict)
-    rows = known.get((path, callee))
-    if rows is None:
-        rows = known[path, callee] = [tuple(row) for row in index.rows(_MEANT, {"path": path, "name": callee})]
-    here = [row for row in rows if abs(row[0] - line) <= _NEAR]
-    if any(row[4] for row in here):
-        return False  # a definition: what follows are parameters
+    here = [item for item in _meanings(index, path).get(callee, ()) if abs(item.line - line) <= _NEAR]
+    if any(item.is_definition for item in here):
+        return False  # what follows are parameters
     rules = record_of(languages_of(index).get(path, ""))
-    if any(not row[2] for row in here):
+    if not all(item.is_outside for item in here):
         return False
     if is_asked_for:
         return callee not in rules.keywords
-    packages: Collection[str] = {row[3] for row in here}
+    packages: Collection[str] = {item.package for item in here}
     if (beside := dict(rules.hands_objects_to).get(callee)) is not None:
         return _looks_up(beside, lines)
     return callee not in rules.keeps_no_object and packages.isdisjoint(OWN_PACKAGES) and callee not in rules.keywords
+
+
+def _meanings(index: Index, path: str) -> dict[str, list[_Meant]]:
+    """By name what the identifiers of a file mean; read once per file and index."""
+    known: dict[str, dict[str, list[_Meant]]] = index.keep("what calls may hand objects to", dict)
+    found = known.get(path)
+    if found is None:
+        found = known[path] = {}
+        for (doc_id,) in index.rows("SELECT doc_id FROM document WHERE path = ?", [path]):
+            for name, *meant in index.rows(_MEANT, {"doc": doc_id}):
+                found.setdefault(name, []).append(_Meant(*meant))
+    return found
 
 
 _NEAR = 2
