@@ -121,6 +121,10 @@ class Another { run() {} use() { this.run(); } }
 
 @Module({ providers: [One], controllers: [Other, Another] } as any)
 export class Lists { run() { new One().use(); } }
+
+class Left { go() {} use() { this.go(); } }
+class Right { go() {} use() { this.go(); } }
+export const made = { left: [new Left()], right: [new Right()] };
 """,
     "src/main/java/demo/Service.java": """
 package demo;
@@ -286,10 +290,12 @@ def test_a_base_outside_calls_no_private_member(index: Index) -> None:
 
 
 def test_lists_of_different_names_are_no_union(index: Index) -> None:
-    """`{ providers: [Service], controllers: [Controller] }`; what stands in one list is."""
+    """`{ providers: [Service], controllers: [Controller] }`; what stands in one list is, and objects that may meet."""
     one, other = (api.find_callers(index, f"src.lists.{name}.run", direction="incoming").completeness for name in ("One", "Other"))
     assert [reason.code for reason in one.reasons] == []
     assert "union" in [reason.code for reason in other.reasons]
+    left = api.find_callers(index, "src.lists.Left.go", direction="incoming").completeness
+    assert "union" in [reason.code for reason in left.reasons]
 
 
 @pytest.mark.parametrize(

@@ -112,8 +112,8 @@ _LITERAL = r"\s*(?:\d[\w.]*|'[^'\n]*'|\"[^\"\n]*\"|null|undefined|true|false)\s*
 
 _JOINS = re.compile(rf"\?(?![.?:,)\]])(?!{_LITERAL}:)[^;]*?:(?!{_LITERAL}(?:[;,)\]}}\n]|$))|(?:\|\||\?\?)(?!{_LITERAL}(?:[;,)\]}}\n]|$))")
 _LISTS = re.compile(r"\|\||\?\?|[:,\[]")
-_PARTED = re.compile(r"^[^\[]*\]\s*,\s*[\w$]+\s*:\s*\[[^\]]*$")
-"""`{ providers: [Service], controllers: [Controller] }`: what is in lists of different names."""
+_PARTED = re.compile(r"^[^\[(]*\]\s*,\s*[\w$]+\s*:\s*\[(?:(?!\bnew\b)[^\]])*$")
+"""`{ providers: [Service], controllers: [Controller] }`: types in lists of different names; objects may meet where all lists are read."""
 
 _ENDS = re.compile(r";|\}\s*\n|\n\s*\n")
 _RETURNED = re.compile(r"^\s*(?:if\b.*|else\b.*|case\b.*|default\b.*)?\breturn\b")
