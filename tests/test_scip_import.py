@@ -26,6 +26,7 @@ from indexer.scip.external import SCHEME, above, of_place, parse, uri_of
 from indexer.scip.fits import Misfit, fitted, name_of
 from indexer.scip.look import look
 from indexer.scip.messages import Document, Index
+from indexer.scip.misfits import misfits
 from indexer.scip.reader import MAX_PARTS, Refused, ScipFile
 from query.facts.index import open_index
 from query.scip.export import write
@@ -122,7 +123,8 @@ def test_the_index_says_which_indexer_has_answered_and_by_which_file(root: Path)
     assert rows(root, "SELECT DISTINCT status FROM coverage WHERE method = 'textDocument/definition' AND asked > 0") == [("done",)]
 
 
-def test_a_file_that_changed_since_is_a_gap_and_nothing_leads_into_it(root: Path):
+def test_a_file_that_changed_since_is_a_gap_and_nothing_leads_into_it_where_nobody_else_may_be_asked(root: Path):
+    (root / "lspidx.toml").write_text('[language.python]\nserver = "none"\n', encoding="utf-8")
     (root / "shop" / "models.py").write_text("# new\n" + FILES["shop/models.py"], encoding="utf-8")
     done = lspidx("index", "--scip", "../index.scip", cwd=root)
     assert "lost 1 textDocument/definition" in done.stderr
@@ -136,13 +138,39 @@ def test_a_file_that_changed_since_is_a_gap_and_nothing_leads_into_it(root: Path
     assert answer["completeness"]["status"] == "partial"
 
 
+def test_a_language_server_is_asked_about_what_changed_since_and_what_leads_into_it(root: Path, tmp_path: Path):
+    (root / "shop" / "models.py").write_text("# new\n" + FILES["shop/models.py"], encoding="utf-8")
+    (root / "shop" / "new.py").write_text("from shop.models import Item\n\nmade = Item()\n", encoding="utf-8")
+    anew = Path(shutil.copytree(root, tmp_path / "anew"))
+    crawl_with_ty(anew, jobs=1)
+    done = lspidx("index", "--scip", "../index.scip", cwd=root)
+    assert "3 of 5 python files are not as lspidx has read them, or lead into such; ty is asked about these" in done.stderr
+    assert "nothing lost" in done.stderr
+    assert rows(root, _REFERENCES) == rows(anew, _REFERENCES)
+    by = rows(root, "SELECT path, server FROM coverage WHERE method = 'textDocument/definition' ORDER BY path")
+    assert by == [
+        ("shop/__init__.py", "lspidx"),
+        ("shop/models.py", "ty"),
+        ("shop/new.py", "ty"),
+        ("shop/out.py", "lspidx"),
+        ("shop/till.py", "ty"),
+    ]
+
+
 def test_an_edit_after_the_import_costs_the_edited_file_only(root: Path):
     assert lspidx("index", "--scip", "../index.scip", cwd=root).returncode == 0
     (root / "shop" / "till.py").write_text("\n" + FILES["shop/till.py"], encoding="utf-8")
     done = lspidx("index", cwd=root)  # without a word of the file: it is asked again
-    assert "lost 1 textDocument/definition" in done.stderr
-    assert rows(root, "SELECT count(*) FROM servers WHERE name LIKE 'lspidx%'") == [(1,)]
-    assert rows(root, "SELECT count(*) FROM occurrences WHERE path = 'shop/models.py' AND name = 'price' AND symbol IS NOT NULL") == [(2,)]
+    assert "nothing lost" in done.stderr
+    assert rows(root, "SELECT name FROM servers ORDER BY name") == [("lspidx",), ("ty",)]
+    assert rows(root, "SELECT DISTINCT server FROM coverage WHERE path = 'shop/models.py' AND method <> 'syntax'") == [("lspidx",)]
+    assert rows(root, "SELECT count(*) FROM occurrences WHERE path = 'shop/till.py' AND target_path = 'shop/models.py'") == [(7,)]
+
+
+def test_a_file_that_floods_its_reader_while_it_is_held_against_the_texts_is_refused(root: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("indexer.scip.misfits._PROCESSOR_S", 0.0005)
+    with pytest.raises(Refused, match="takes more time or memory"):
+        misfits(root.parent / "index.scip", root, ["shop/till.py"])
 
 
 def test_a_newer_file_is_asked_anew(root: Path):

@@ -82,6 +82,7 @@ def _around(account: Account) -> merge.Surroundings:
         meta=account.meta(),
         manifests=account.plan.manifests,
         words=account.plan.words,
+        served=account.served(),
     )
 
 

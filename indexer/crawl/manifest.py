@@ -234,6 +234,16 @@ class Account:
             "server_messages": [message for info in self.server_info.values() for message in info.messages],
         }
 
+    def served(self) -> dict[str, str]:
+        """By path the server that was asked, in languages of which several servers have documents."""
+        names: dict[str, set[str]] = {}
+        for _, item in self._servers():
+            for language in item.languages:
+                names.setdefault(language, set()).add(item.server.spec.name)
+        shared = {language for language, known in names.items() if len(known) > 1}
+        documents = ((item.server.spec.name, document) for item in self.groups for document in item.documents)
+        return {document.path: name for name, document in documents if document.language in shared}
+
     def _servers(self) -> Iterator[tuple[int, Group]]:
         """The groups that have a server, with their numbers; of several builds of one server the first."""
         names: set[str] = set()

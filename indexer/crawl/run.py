@@ -262,7 +262,7 @@ class _Run:
         paths, seen = self._look(pool)
         missing = self._prerequisites(paths, seen)
         grouping = group(folders, paths, seen.documents, config, self.environment)
-        for note in without_server(grouping.missing, [item.language for item in seen.documents]):
+        for note in [*without_server(grouping.missing, [item.language for item in seen.documents]), *grouping.notes]:
             watcher.note(note)
         self.refused = [*config.refused, *self._pointers(paths, grouping.groups)]
         for refusal in told(self.refused):

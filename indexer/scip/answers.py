@@ -199,6 +199,17 @@ class Answers:
             found += [Definition(home, place) for place in there.defined.get(symbol, ())]
         return found
 
+    def leads_to(self, path: str) -> set[str]:
+        """The other documents that define what stands in one, or what its symbols are related to.
+
+        Raises:
+            Misfit: the document is about another text.
+        """
+        known = self.document(path)
+        named = {item.symbol for items in known.at.values() for item in items}
+        named.update(related.symbol for symbol in known.symbols.values() for related in symbol.relationships)
+        return {home for symbol in named for home in self._homes.get(symbol, ())} - {path}
+
     def builtin(self, name: str, path: str) -> list[Definition]:
         """The place of a name that the language has by itself."""
         symbol = self._builtins.get(name, "")

@@ -96,10 +96,13 @@ FROM diagnostic x JOIN document d USING (doc_id);
 
 -- What was asked of whom and how it went: status is done, empty, unsupported, lost or skipped.
 CREATE VIEW coverage AS
-SELECT d.path, c.method, CASE WHEN c.method = 'syntax' THEN 'tree-sitter' ELSE v.name END AS server, c.status, c.reason, c.asked, c.answered
-FROM document_coverage c JOIN document d USING (doc_id) LEFT JOIN server v USING (language)
+SELECT d.path, c.method, CASE WHEN c.method = 'syntax' THEN 'tree-sitter' ELSE coalesce(a.server, v.name) END AS server,
+       c.status, c.reason, c.asked, c.answered
+FROM document_coverage c JOIN document d USING (doc_id) LEFT JOIN served a USING (path)
+LEFT JOIN (SELECT language, min(name) AS name FROM server GROUP BY language) v USING (language)
 UNION ALL
-SELECT k.path, '*', v.name, 'skipped', k.reason, 0, 0 FROM skipped k LEFT JOIN server v USING (language);
+SELECT k.path, '*', v.name, 'skipped', k.reason, 0, 0
+FROM skipped k LEFT JOIN (SELECT language, min(name) AS name FROM server GROUP BY language) v USING (language);
 
 -- Workspace folders: a path belongs to the folder whose prefix it begins with.
 CREATE VIEW folders AS SELECT name, prefix, commit_sha, dirty FROM folder;

@@ -122,7 +122,10 @@ def _coverage(index: Index) -> list[dict[str, Any]]:
 
 def _languages(index: Index, missing: Mapping[str, str]) -> list[dict[str, Any]]:
     """Every language of the workspace, the one with most files first; a server, or why there is none."""
-    servers = {server.language: f"{server.name} {server.version}" for server in crawl_servers(index)}
+    servers: dict[str, str] = {}
+    for server in crawl_servers(index):
+        before = servers.get(server.language)
+        servers[server.language] = f"{before} and {server.name} {server.version}" if before else f"{server.name} {server.version}"
     counts = files_by_language(index, Part())
     return [
         {

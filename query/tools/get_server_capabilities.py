@@ -135,10 +135,10 @@ def TOOL(context: Context, ask: GetServerCapabilities) -> Answer[list[ServerCapa
     """What each language server could do when the index was made, and which tools can answer for its language."""
     index = context.index
     language = ask.language.lower()
-    known = {server.language: server for server in crawl_servers(index)}
-    for other in languages(index):
-        known.setdefault(other, CrawlServer(other, "", "", "", "{}"))
-    result = [_server(index, *server) for of, server in sorted(known.items()) if not language or of == language]
+    known = crawl_servers(index)
+    without = set(languages(index)) - {server.language for server in known}
+    known += [CrawlServer(other, "", "", "", "{}") for other in without]
+    result = [_server(index, *server) for server in sorted(known) if not language or server.language == language]
     return context.answer(ask, result, all_of(len(result)), context.certificate.of_workspace([], language=language), language=language)
 
 

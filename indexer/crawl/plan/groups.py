@@ -23,7 +23,7 @@ from indexer.cargo.linked import COPIES, find_crates, link, lone_crates
 from indexer.config import Config, LanguageConfig
 from indexer.consent import Reach
 from indexer.crawl.plan.companions import guessed_folders
-from indexer.crawl.plan.scip_files import readable_of, servers_of
+from indexer.crawl.plan.scip_files import readable_of, servers_of, unanswered
 from indexer.crawl.units import PlannedDocument
 from indexer.declared_package import declared_package
 from indexer.errors import ServerMissing
@@ -155,11 +155,15 @@ class Assignment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grouping:
-    """`missing` says by language how to get a server. `skipped` are the documents of which then nothing can be told."""
+    """`missing` says by language how to get a server. `skipped` are the documents of which then nothing can be told.
+
+    `notes`: what a user should know of who is asked.
+    """
 
     groups: list[Group]
     skipped: list[Skipped]
     missing: dict[str, str]
+    notes: Sequence[str] = ()
 
 
 def group(
@@ -187,10 +191,12 @@ def group(
                 servers[language] = server
     if missing and not servers:
         raise ServerMissing(missing[max(missing, key=lambda language: counts[language])])
+    others, notes = _next_in_line(servers, folders, paths, documents, config)
+    known = {item.spec.name: item for item in [*others.values(), *servers.values()]}
     by_server: dict[str, list[PlannedDocument]] = {}
     skipped: list[Skipped] = []
     for document in documents:
-        server = servers.get(document.language)
+        server = others.get(document.path) or servers.get(document.language)
         if server is None and document.language in missing and tree.supports(document.language):
             server = NO_SERVER
         if server is not None:
@@ -200,14 +206,41 @@ def group(
             skipped.append(Skipped(path=document.path, reason=reason, language=document.language))
     groups: list[Group] = []
     for name, members in by_server.items():
-        server = next((item for item in servers.values() if item.spec.name == name), NO_SERVER)
+        server = known.get(name, NO_SERVER)
         make = next((make for language, make in _MAKERS.items() if language in server.spec.languages), _plain_group)
         work = Assignment(server=server, documents=members, folders=folders, paths=paths, config=config, environment=environment)
         made = make(work)
         made = replace(made, readable=[*made.readable, *readable_of(server)])
         told = [item for item in members if item.encoding or (server.spec.by_ending and not PurePosixPath(item.path).suffix)]
         groups += _by_build(replace(made, recoded=[(item.path, item.language) for item in told]))
-    return Grouping(groups=groups, skipped=skipped, missing=missing)
+    return Grouping(groups=groups, skipped=skipped, missing=missing, notes=notes)
+
+
+def _next_in_line(
+    servers: Mapping[str, FoundServer],
+    folders: Sequence[Folder],
+    paths: Sequence[str],
+    documents: Sequence[PlannedDocument],
+    config: Config,
+) -> tuple[dict[str, FoundServer], list[str]]:
+    """By path the server that is asked where a file of SCIP does not answer for a document, if there is one; and what to say of it."""
+    found: dict[str, FoundServer] = {}
+    notes: list[str] = []
+    for language, server in servers.items():
+        members = [item.path for item in documents if item.language == language]
+        left = unanswered(server, folders[0].path, members)
+        if not left:
+            continue
+        said = f"{len(left)} of {len(members)} {language} files are not as {server.spec.name} has read them, or lead into such"
+        try:
+            instead = _choose(language, config, folders, paths)
+        except ServerMissing as error:
+            notes.append(f"{said}; they are a gap: {error}")
+            continue
+        if instead is not None:
+            notes.append(f"{said}; {instead.spec.name} is asked about these")
+            found |= dict.fromkeys(left, instead)
+    return found, notes
 
 
 def _by_build(item: Group) -> list[Group]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -16,6 +16,7 @@ import indexer
 from indexer.config import Config
 from indexer.errors import UsageError
 from indexer.scip.look import Looked, look
+from indexer.scip.misfits import misfits
 from indexer.scip.reader import Refused
 from indexer.servers.registry import FoundServer, ServerSpec, language_of, load_table
 
@@ -51,6 +52,21 @@ def servers_of(config: Config, root: Path, languages: Collection[str]) -> Mappin
                 raise UsageError(f"two files of SCIP hold {language}; say which is for which: --scip FILE={language}")
             found[language] = server
     return found
+
+
+def unanswered(server: FoundServer, root: Path, paths: Sequence[str]) -> frozenset[str]:
+    """Those of the paths that a server's file of SCIP does not answer for; none where the server is no such file."""
+    if not is_file_of_scip(server):
+        return frozenset()
+    try:
+        return frozenset(misfits(Path(server.command[4]), root, paths))
+    except (Refused, OSError) as error:
+        raise UsageError(f"'{server.command[4]}' cannot be held against the workspace: {error}") from error
+
+
+def is_file_of_scip(server: FoundServer) -> bool:
+    """Whether it answers from a file that somebody has handed over."""
+    return server.spec.fixed and not server.spec.module
 
 
 def _looked(file: Path) -> Looked:
@@ -102,4 +118,4 @@ def readable_of(server: FoundServer) -> list[str]:
     own = str(Path(indexer.__file__).resolve().parent.parent)
     if server.spec.module:
         return [own]
-    return [own, server.command[4]] if server.spec.fixed else []
+    return [own, server.command[4]] if is_file_of_scip(server) else []

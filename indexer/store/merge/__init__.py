@@ -72,7 +72,8 @@ _SMALL_BLOCK_BYTES = 16_384
 class Surroundings:
     """What an index says beside the facts. `workspace`, `servers` and `run` are rows by column name; `meta` becomes key and value.
 
-    `words` are digests of words in parts of documents that are not read, by path.
+    `words` are digests of words in parts of documents that are not read, by path. `served` says by path which server was asked, where
+    several serve a language.
     """
 
     workspace: Sequence[Mapping[str, Any]]
@@ -84,6 +85,7 @@ class Surroundings:
     meta: Mapping[str, str]
     manifests: Sequence[ManifestFile] = ()  # as they are now: nothing of them is kept beside the index
     words: Mapping[str, Sequence[int]] = field(default_factory=dict[str, Sequence[int]])
+    served: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 _LABELLED: Mapping[str, Iterable[SymbolKind | Evidence | Operation | Via]] = {
@@ -450,9 +452,9 @@ def _add_surroundings(connection: duckdb.DuckDBPyConnection, around: Surrounding
         "folder_stamp",
         {"path": pa.array(folders, text), "mtime_ns": pa.array([around.folders[folder] for folder in folders], pa.int64())},
     )
-    _insert_rows(connection, "server", around.servers or [dict.fromkeys(_SERVER_COLUMNS, "")])
-    if not around.servers:
-        connection.execute("DELETE FROM server")
+    served = sorted(around.served)
+    _insert(connection, "served", {"path": pa.array(served, text), "server": pa.array([around.served[path] for path in served], text)})
+    _insert(connection, "server", {name: pa.array([row[name] for row in around.servers], text) for name in _SERVER_COLUMNS})
     _insert_rows(connection, "run", [around.run])
     meta = {**around.meta, "schema_version": str(SCHEMA_VERSION), "duckdb_version": duckdb.__version__}
     _insert(connection, "meta", {"key": pa.array(sorted(meta), text), "value": pa.array([meta[key] for key in sorted(meta)], text)})
