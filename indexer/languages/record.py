@@ -45,6 +45,8 @@ class Grammar(msgspec.Struct, frozen=True, kw_only=True):
     overloads: several functions of one name with different parameters may live in one scope, each with its body.
     prototypes: a function without a body is declared, not defined.
     rebinds: a second declaration of a local in one scope is the same variable (Go's `:=`, JavaScript's `var`).
+    alike: what a name means changes only where the name is defined again, so one answer is that of several tokens
+        (`indexer.syntax.tree.alike`).
     repair: the function of `indexer.syntax.tree.repair` to try on a text with errors.
     conditional: a text with errors may be read with fewer of its `#if` branches (`indexer.syntax.tree.conditional`).
     macros: a text has words of a preprocessor, which its parser alone does not see, in a language with classes or without
@@ -70,6 +72,7 @@ class Grammar(msgspec.Struct, frozen=True, kw_only=True):
     path_separator: str = "."
     prototypes: bool = False
     rebinds: bool = False
+    alike: bool = False
     repair: str = ""
     conditional: bool = False
     macros: Literal["", "plain", "classes"] = ""

@@ -30,6 +30,7 @@ BASH = Language(
         exports="functions",
         namespaces="kinds",
         line_comment="#",
+        alike=True,
         rewrite="rewrite_bash",
     ),
     texts=("commands",),

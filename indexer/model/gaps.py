@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -41,6 +42,17 @@ class SkipReason(StrEnum):
 
 QUESTIONS_CUT = "questions_cut"
 """In place of a reason: so many of a document's questions were not asked, for the limits of questions."""
+
+
+def in_part(reason: str, answered: int, questions: int) -> str:
+    """The reason of a loss where some answers are kept: `time_limit: 900 of 1000 answered`."""
+    return f"{reason}: {answered} of {questions} answered"
+
+
+def is_mostly_answered(reason: str) -> bool:
+    """Whether a loss says that half of the questions or more were answered."""
+    found = re.fullmatch(r"\w+: (\d+) of (\d+) answered", reason)
+    return found is not None and 2 * int(found[1]) >= int(found[2])
 
 
 TREE_KNOWN = "syntax_error: compiled"

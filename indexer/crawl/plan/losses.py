@@ -11,6 +11,7 @@ import msgspec
 from indexer.crawl import methods
 from indexer.crawl.units import PlannedDocument
 from indexer.model import LossReason
+from indexer.model.gaps import is_mostly_answered
 
 LOST_SHARE = 0.5
 """Of a language's documents: where the servers' answers for so many are missing, the language counts as lost."""
@@ -72,7 +73,7 @@ def languages_lost(
     totals = Counter(language_of.values())
     reasons: dict[str, Counter[str]] = {}
     for path, method, reason in losses:
-        if method == methods.DEFINITION and path in language_of:
+        if method == methods.DEFINITION and path in language_of and not is_mostly_answered(reason):
             reasons.setdefault(language_of[path], Counter())[reason.partition(":")[0]] += 1
     return [
         Lost(

@@ -324,11 +324,12 @@ class Crawler:
 
     def _give_up(self, documents: Iterable[Document], reason: LossReason) -> None:
         for document in documents:
-            document.reset()
+            if reason is not LossReason.TIME_LIMIT:
+                document.reset()
             if document.syntax is None:
                 self._sources.read(document)
             if not self._leave_deep(document):
-                document.fail(reason)
+                document.fail_late(reason)
             self._keep(document)
 
     def _keep(self, document: Document) -> None:

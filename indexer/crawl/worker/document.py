@@ -16,6 +16,7 @@ from indexer.drive.conversation import TRIES_AGAIN
 from indexer.embedded import alias
 from indexer.lsp.uri import path_to_uri
 from indexer.model import LossReason, Role
+from indexer.model.gaps import in_part
 from indexer.syntax.model import Syntax
 
 TRIES_ELSEWHERE = 3
@@ -85,6 +86,15 @@ class Document:
         for method, tally in self.answers.tallies.items():
             if method != methods.SYNTAX and not tally.failed:
                 tally.failed = str(reason)
+
+    def fail_late(self, reason: LossReason) -> None:
+        """As `fail`, of a document that took longer than it may: the answers that came in time are kept."""
+        tally = self.answers.tallies[methods.DEFINITION]
+        if self.syntax is not None and not tally.failed:
+            questions = sum(self.syntax.tokens.ask)
+            answered = sum(ordinal < len(self.syntax.tokens) for ordinal in [*self.answers.definitions, *self.silent])
+            tally.failed = in_part(reason, answered, questions) if answered else str(reason)
+        self.fail(reason)
 
     def names_package(self, ordinal: int) -> bool:
         """Whether a question is about an import: of a package of many files, as Go has them, each is an answer, and all mean the one."""
