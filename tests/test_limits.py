@@ -135,8 +135,9 @@ def test_files_that_hold_a_server_are_not_all_given_the_same_time_again(crawl_wi
 @pytest.mark.slow
 def test_a_file_that_takes_too_long_is_lost_though_every_answer_comes(crawl_with: CrawlWith, root: Path, record: Path) -> None:
     """Two tenths of a second for each of hundreds of questions: no silence is long, and all together are."""
-    (root / "slow.py").write_text("# POISON\nimport a\n" + "".join(f"a.x{number}\n" for number in range(300)))
-    done = crawl_with("poison_late_at_definition", max_file_s=1.0, spec={"window": 4})
+    defined = "".join(f"def x{number}(): pass\n" for number in range(300))
+    (root / "slow.py").write_text("# POISON\nimport a\n" + "".join(f"a.x{number}\n" for number in range(300)) + defined)
+    done = crawl_with("poison_slow_at_definition", max_file_s=1.0, spec={"window": 4})
     status, reason = _coverage(done, "slow.py")["definition"]
     kept = re.fullmatch(r"time_limit: (\d+) of (\d+) answered", reason)
     assert status == "lost" and kept is not None and 0 < int(kept[1]) < int(kept[2])

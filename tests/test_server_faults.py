@@ -473,7 +473,7 @@ def test_all_shares_together_fit_into_the_memory_of_the_run(memory_mb: int, jobs
 def test_a_server_that_keeps_to_what_it_is_told_may_take_its_part_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """Unless somebody has said a number; never less than its entry in the table says, on no machine."""
     monkeypatch.setattr(dispatch, "machine_memory_mb", lambda: 20_000)
-    gopls, other, own = server_spec("gopls"), server_spec("clangd"), LanguageConfig()
+    gopls, other, own = server_spec("gopls"), server_spec("rust-analyzer"), LanguageConfig()
     assert dispatch.is_told_memory(gopls)
     assert not dispatch.is_told_memory(other)
     assert server_memory_mb(Config(), own, gopls, 2) == 6_000

@@ -50,7 +50,7 @@ A script's keys, all optional:
     size             how many, or how much, of what a fault below names
 
 Faults: die, hang, half_header, half_body, wrong_length, invalid_json, invalid_utf8, invalid_utf8_error, deep, twice, wrong_id, error,
-wrong_shape, out_of_range, strange_uri, no_header, huge (200 MB), babble (notifications without end), late (an answer after `late_s`),
+wrong_shape, out_of_range, strange_uri, no_header, huge (200 MB), babble (notifications without end), late (no answer after `late_s`), slow (the right one),
 kill_client, stop_client (it hangs, as if in code of its own), answer_and_die (half a second after the answer),
 many (a hundred places for one question), swell (takes ever more memory and does not answer).
 Of the script's `size`: long (a hover, and messages of an error, of so many characters), many_symbols, nested_symbols, many_diagnostics,
@@ -302,7 +302,9 @@ class Server:
             self.send({"id": message["id"], "error": {"code": -32801, "message": "content modified"}})
             return
         concerned = method in script.get("methods", [method]) and (self.is_first or not script.get("only_first"))
-        if "fault" in script and script["marker"] in text and concerned:
+        if script.get("fault") == "slow" and script["marker"] in text and concerned:
+            time.sleep(script["late_s"])
+        if script.get("fault", "slow") != "slow" and script["marker"] in text and concerned:
             self.fault(script["fault"], message)
             return
         self.send({"id": message["id"], "result": self.result(method, uri, text, params)})
