@@ -51,7 +51,7 @@ LOADED = (
 
 _DECLARATIONS = ("builtins.pyi", "os/__init__.pyi", "typing.pyi", "collections/__init__.pyi", "collections/abc.pyi", "types.pyi")
 
-is_dear: Callable[[str], None] = lambda what: None
+at_dear: list[Callable[[str], None]] = []
 """Told what a test is about to start that costs much: a quick run ends it (`toolchains.is_dear`)."""
 
 _LANG = "C.UTF-8"
@@ -63,6 +63,11 @@ fcntl.fcntl(_ledger, fcntl.F_SETFL, os.O_APPEND)
 """What programs of `program` have spent: a line for each that has ended."""
 
 
+def _tell(what: str) -> None:
+    for told in at_dear:
+        told(what)
+
+
 def spent_s() -> float:
     """Seconds of processor of all commands that have ended, and of the processes that they have waited for."""
     return _spent_s + sum(map(float, os.pread(_ledger.fileno(), 1 << 20, 0).split()))
@@ -70,7 +75,7 @@ def spent_s() -> float:
 
 def program(*, loads: Sequence[str] = ()) -> list[str]:
     """What to start in place of `lspidx`, before its words: the same, forked from a process that has also loaded these modules."""
-    is_dear("a server of its own")
+    _tell("a server of its own")
     _started()
     return _relayed({"loads": [*loads]}, str(LSPIDX))
 
@@ -113,7 +118,7 @@ def run(
     """
     global _spent_s
     if "index" in arguments:
-        is_dear("a crawl of its own")
+        _tell("a crawl of its own")
     if env.get("LANG") != _LANG or any(name.startswith(("PYTHON", "LC_")) for name in env):
         assert not first
         return subprocess.run(

@@ -50,7 +50,7 @@ def pytest_configure(config: pytest.Config) -> None:
     groups.find_server = toolchains.chosen(groups.find_server)
     pool.Worker.__init__ = toolchains.started(pool.Worker.__init__)
     go_caches.share()
-    commands.is_dear = toolchains.is_dear
+    commands.at_dear.append(toolchains.is_dear)
     process.subprocess = commands.Modules  # workers are forked; those of `started_workers` are started
     machine = getattr(config, "workerinput", {}).get(MACHINE)
     config.stash[DOOR] = toolchains.make_door(
@@ -173,9 +173,8 @@ def _tell_left_out(terminal: pytest.TerminalReporter, config: pytest.Config) -> 
         return
     left_out = sum(map(len, by_reason.values()))
     if config.getoption("--quick"):
-        terminal.write_line(
-            f"{left_out} tests need a toolchain, a server other than ty, a download, or a crawl or a server of their own; to run them too: make test"
-        )
+        lacked = "a toolchain, a server other than ty, a download, or a crawl or a server of their own"
+        terminal.write_line(f"{left_out} tests need {lacked}; to run them too: make test")
         return
     terminal.section(f"left out: {left_out}")
     for reason, names in by_reason.items():
