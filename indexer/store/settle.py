@@ -26,8 +26,8 @@ pc: Any = compute  # its functions are made at run time
 _MOST_ADDED = 32
 """So many new documents go into the shards of their neighbours; more get shards of their own."""
 _MOST_ROWS = 512
-_FEW_BYTES = 100_000
-"""So much of shards becomes one: to write one takes 4 ms and to read it as long, whatever is in it."""
+_FEW_BYTES = 200_000
+"""So much of shards becomes one: to write one takes 4 ms and to read it as long, and it has 30 KB, whatever is in it."""
 _ALONE = -1
 
 

@@ -21,6 +21,7 @@ from indexer.store.macros import expand
 
 _ALONE = 2
 _ALONE_BYTES = 250_000
+"""Of less, a file goes with others: a shard of its own costs as much as its reading."""
 _PER_JOB = 8
 
 
