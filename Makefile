@@ -78,7 +78,7 @@ fuzz-mcp: $(STAMP) ## call every tool of MCP and of each dialect 25,000 times wi
 moving: $(STAMP) ## edit small packages in 1,000 random turns and ask after each, and print what became of it (about 25 minutes of processor)
 	LSPIDX_INTERLEAVINGS=1000 $(BIN)/python -m pytest tests/test_interleavings.py -s
 
-quick: $(STAMP) ## style, layers, types of what has changed and the tests that need no toolchain, no server but ty and no download, and are cheap (a minute)
+quick: $(STAMP) ## style, layers, types of what has changed and the tests that need no toolchain, no server but ty, no download, no crawl of their own, and are cheap (a minute)
 	@$(MAKE) --no-print-directory --jobs 3 --keep-going --output-sync=target lint quick-types quick-tests
 
 # In two processes: the check of the types takes a processor for long only after a change that many modules see.
