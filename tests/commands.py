@@ -28,7 +28,7 @@ import tempfile
 import threading
 import time
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -51,6 +51,9 @@ LOADED = (
 
 _DECLARATIONS = ("builtins.pyi", "os/__init__.pyi", "typing.pyi", "collections/__init__.pyi", "collections/abc.pyi", "types.pyi")
 
+at_dear: list[Callable[[str], None]] = []
+"""Told what a test is about to start that costs much: a quick run ends it (`toolchains.is_dear`)."""
+
 _LANG = "C.UTF-8"
 _LONGEST_REQUEST_BYTES = 1 << 20
 _spent_s = 0.0
@@ -60,6 +63,11 @@ fcntl.fcntl(_ledger, fcntl.F_SETFL, os.O_APPEND)
 """What programs of `program` have spent: a line for each that has ended."""
 
 
+def _tell(what: str) -> None:
+    for told in at_dear:
+        told(what)
+
+
 def spent_s() -> float:
     """Seconds of processor of all commands that have ended, and of the processes that they have waited for."""
     return _spent_s + sum(map(float, os.pread(_ledger.fileno(), 1 << 20, 0).split()))
@@ -67,6 +75,7 @@ def spent_s() -> float:
 
 def program(*, loads: Sequence[str] = ()) -> list[str]:
     """What to start in place of `lspidx`, before its words: the same, forked from a process that has also loaded these modules."""
+    _tell("a server of its own")
     _started()
     return _relayed({"loads": [*loads]}, str(LSPIDX))
 
@@ -108,6 +117,8 @@ def run(
         subprocess.TimeoutExpired: it took too long, and was killed.
     """
     global _spent_s
+    if "index" in arguments:
+        _tell("a crawl of its own")
     if env.get("LANG") != _LANG or any(name.startswith(("PYTHON", "LC_")) for name in env):
         assert not first
         return subprocess.run(

@@ -50,6 +50,7 @@ def pytest_configure(config: pytest.Config) -> None:
     groups.find_server = toolchains.chosen(groups.find_server)
     pool.Worker.__init__ = toolchains.started(pool.Worker.__init__)
     go_caches.share()
+    commands.at_dear.append(toolchains.is_dear)
     process.subprocess = commands.Modules  # workers are forked; those of `started_workers` are started
     machine = getattr(config, "workerinput", {}).get(MACHINE)
     config.stash[DOOR] = toolchains.make_door(
@@ -117,6 +118,13 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
 
 
 @pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(fixturedef: pytest.FixtureDef[object]) -> Generator[None, object, object]:
+    """What several tests share may be made in a quick run, too."""
+    with toolchains.shared() if fixturedef.scope != "function" else contextlib.nullcontext():
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
     if report.failed and not item.config.stash[DOOR].is_open:
@@ -165,7 +173,8 @@ def _tell_left_out(terminal: pytest.TerminalReporter, config: pytest.Config) -> 
         return
     left_out = sum(map(len, by_reason.values()))
     if config.getoption("--quick"):
-        terminal.write_line(f"{left_out} tests need a toolchain, a server other than ty, or a download; to run them too: make test")
+        lacked = "a toolchain, a server other than ty, a download, or a crawl or a server of their own"
+        terminal.write_line(f"{left_out} tests need {lacked}; to run them too: make test")
         return
     terminal.section(f"left out: {left_out}")
     for reason, names in by_reason.items():

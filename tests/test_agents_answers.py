@@ -90,6 +90,7 @@ def test_a_rename_lists_what_may_be_it_and_renames_that_on_request(python: Servi
     assert left == []
 
 
+@pytest.mark.slow
 def test_each_way_to_write_a_rename_that_is_told_is_one(python: Service, python_root: Path):
     """`sites=both` with the plan of what was shown was refused, as that writes more."""
     ask = {"symbol": "shop.store.Store.size", "new_name": "count"}

@@ -167,6 +167,7 @@ def test_a_name_that_a_file_gives_it_is_asked_too_and_words_that_mean_something_
         assert "calls_cut" in {reason.code for reason in deep.completeness.reasons}
 
 
+@pytest.mark.slow
 def test_when_the_time_is_over_it_is_said_how_many_were_asked_and_where_the_others_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     root = write_tree(tmp_path / "work", PYTHON)
     monkeypatch.setattr(by_words, "_AT_ONCE", 2)
@@ -204,6 +205,7 @@ def test_a_time_that_is_over_at_once_ends_the_questions_and_none_of_their_answer
     host.close()
 
 
+@pytest.mark.slow
 def test_a_server_that_runs_in_the_background_is_asked_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("LSPIDX_DAEMON_IDLE_S", "30")
     root = write_tree(tmp_path / "work", PYTHON)
@@ -211,6 +213,7 @@ def test_a_server_that_runs_in_the_background_is_asked_the_same(tmp_path: Path, 
         assert len(places(service.ask("find_references", {"symbol": "shop.models.make"}))) == 8
 
 
+@pytest.mark.slow
 def test_what_the_server_itself_calls_references_is_told_to_who_asks_for_it(tmp_path: Path):
     root = write_tree(tmp_path / "work", PYTHON)
     with indexing(root) as service:

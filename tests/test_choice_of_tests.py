@@ -97,7 +97,7 @@ def test_three():
             0,
             ["1 passed, 2 skipped", "left out: 2", "2 tests, because of jdtls: ", "    test_x.py::test_one", "    test_x.py::test_two"],
         ),
-        (["--quick"], 0, ["1 passed, 2 skipped", "2 tests need a toolchain, a server other than ty, or a download"]),
+        (["--quick"], 0, ["1 passed, 2 skipped", "2 tests need a toolchain, a server other than ty, a download, or a crawl"]),
         (["--all-servers"], 1, ["1 passed", "2 failed", "left out: jdtls: "]),
         (["-n", "1"], 0, ["1 passed, 2 skipped", "2 tests, because of jdtls: "]),
     ],
@@ -111,6 +111,47 @@ def test_tests_whose_server_cannot_be_had_are_left_out_by_name_or_fail(tmp_path:
     assert done.returncode == code, done.stdout + done.stderr
     for text in said:
         assert text in done.stdout
+
+
+TESTS_OF_CRAWLS = """
+import commands
+import pytest
+from query_support import plain_environment
+from support import crawl_with_ty, write_tree
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory):
+    root = write_tree(tmp_path_factory.mktemp("shared"), {"a.py": "x = 1\\n"})
+    crawl_with_ty(root, jobs=1)
+    return root
+
+@pytest.fixture
+def own(tmp_path):
+    return crawl_with_ty(write_tree(tmp_path, {"a.py": "x = 1\\n"}), jobs=1)
+
+def test_of_what_several_share(shared):
+    assert (shared / ".lspidx").is_dir()
+
+def test_of_a_crawl(own):
+    assert own.manifest["counts"]["documents"] == 1
+
+def test_of_a_command(tmp_path):
+    root = write_tree(tmp_path, {"a.py": "x = 1\\n"})
+    assert commands.run(["index"], cwd=root, env=plain_environment(root, {})).returncode == 0
+
+def test_of_a_server(tmp_path):
+    assert commands.program()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("flags", "said"), [(["--quick"], "1 passed, 3 skipped"), ([], "4 passed")], ids=["quick", "all"])
+def test_a_quick_run_leaves_out_what_starts_a_crawl_or_a_server_of_its_own(tmp_path: Path, flags: list[str], said: str):
+    write_tree(tmp_path, {"test_x.py": TESTS_OF_CRAWLS, "pytest.ini": "[pytest]\n"})
+    environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'tests'}{os.pathsep}{ROOT}"}
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "conftest", "-p", "no:cacheprovider", *flags, "test_x.py"]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, encoding="utf-8", check=False)
+    assert (done.returncode, said in done.stdout) == (0, True), done.stdout + done.stderr
 
 
 TESTS_OF_CARGO = """

@@ -47,6 +47,7 @@ def test_the_schema_of_today_is_frozen():
     assert any(version.partition(".")[0] == str(SCHEMA_VERSION) for version in PAST)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", PAST)
 def test_an_index_of_a_past_version_answers_or_is_refused_and_can_be_made_anew(version: str, tmp_path: Path):
     root = compat.thaw(version, tmp_path)
@@ -87,6 +88,7 @@ def test_a_view_keeps_its_columns_in_their_order(version: str, made: Path):
             assert now[view][: len(past)] == past, view
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", PAST)
 def test_an_answer_keeps_its_members(version: str, made: Path):
     now = compat.answers(made, plain_environment(made))

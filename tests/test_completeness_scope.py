@@ -255,6 +255,7 @@ def test_what_is_missing_is_told_once_in_an_answer(root: Path, monkeypatch: pyte
         assert [reason.detail for reason in without_repeated(index, reasons)] == [f"one{told}", "two"]
 
 
+@pytest.mark.slow
 def test_what_fetch_did_not_bring_is_not_advised_to_be_fetched(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _with_open_imports(root, door="gone")
     monkeypatch.setattr(Index, "manifest", lambda _: {"prerequisites": [LACKING]})

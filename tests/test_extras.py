@@ -19,6 +19,7 @@ from indexer import extras
 PROJECT = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 OPTIONAL = PROJECT["optional-dependencies"]
 BROUGHT = {"anyio": "starlette", "botocore": "s3fs", "h11": "uvicorn", "mcp-types": "mcp"}  # with what we ask for
+MAIN = "from query.cli import main; main()"
 DEVELOPERS = {"indexer/lsp/generate.py"}  # a part of `make docs`
 
 
@@ -38,10 +39,13 @@ def imports(node: ast.AST, guarded: bool = False) -> Iterator[tuple[str, int, bo
                 yield from ((alias.name.partition(".")[0], child.lineno, guarded) for alias in module_names)
             case ast.ImportFrom(module, _, 0) if module:
                 yield module.partition(".")[0], child.lineno, guarded
+            case ast.expr():  # holds no statement
+                continue
             case _:
                 yield from imports(child, guarded)
 
 
+@pytest.mark.slow
 def test_what_is_imported_is_declared_and_an_extra_is_imported_where_its_absence_is_told():
     core, optional = names(PROJECT["dependencies"]), names([*OPTIONAL["mcp"], *OPTIONAL["remote"]])
     installed = packages_distributions()
@@ -65,6 +69,17 @@ def test_the_extra_all_is_every_other():
     assert everything == f"lspidx[{','.join(sorted({*OPTIONAL} - {'all'}))}]"
 
 
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A workspace with an index and an artifact of it. What is refused there changes nothing."""
+    root = tmp_path_factory.mktemp("exported") / "work"
+    write_tree(root, {"a.py": "x = 1\n", "key": "", "lspidx.toml": 'trusted_keys = ["ssh-ed25519 AAAA"]\n'})
+    for words in (["index"], ["cache", "export", "out"]):
+        subprocess.run([sys.executable, "-c", MAIN, *words], cwd=root, capture_output=True, check=True)
+    return root
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("library", "words", "extra"),
     [
@@ -73,13 +88,9 @@ def test_the_extra_all_is_every_other():
         ("cryptography", ["cache", "import", "out"], "remote"),
     ],
 )
-def test_what_is_not_installed_is_named_with_the_command_that_brings_it(tmp_path: Path, library: str, words: list[str], extra: str) -> None:
-    root = write_tree(tmp_path / "work", {"a.py": "x = 1\n", "key": "", "lspidx.toml": 'trusted_keys = ["ssh-ed25519 AAAA"]\n'})
-    main = "from query.cli import main; main()"
-    subprocess.run([sys.executable, "-c", main, "index"], cwd=root, capture_output=True, check=True)
-    subprocess.run([sys.executable, "-c", main, "cache", "export", "out"], cwd=root, capture_output=True, check=True)
-    code = f"import sys; sys.modules['{library}'] = None; {main}"
-    done = subprocess.run([sys.executable, "-c", code, *words], cwd=root, capture_output=True, text=True, check=False)
+def test_what_is_not_installed_is_named_with_the_command_that_brings_it(exported: Path, library: str, words: list[str], extra: str) -> None:
+    code = f"import sys; sys.modules['{library}'] = None; {MAIN}"
+    done = subprocess.run([sys.executable, "-c", code, *words], cwd=exported, capture_output=True, text=True, check=False)
     assert (done.returncode, f"to get it: pip install 'lspidx[{extra}]'" in done.stderr) == (2, True), done.stderr
 
 

@@ -202,6 +202,7 @@ BACKDATED = {
 """By language the files, which of them is written and keeps its time, and which one names what is gone then."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", sorted(BACKDATED))
 def test_a_file_that_is_written_and_keeps_its_time_is_read_as_by_a_new_server(language: str, kept: Kept, tmp_path: Path) -> None:
     """Else a use would lead by its place to what has come there in place of what it names."""

@@ -71,6 +71,7 @@ def test_lines_stand_around_each_place_once(root: Path):
     assert done.stdout.splitlines()[-1].startswith("3 found · complete")
 
 
+@pytest.mark.slow
 def test_rows_are_sorted_and_kept_by_their_places_before_they_are_cut(root: Path):
     def rows(*options: str) -> list[str]:
         done = lspidx("query", "callers", "price", *options, "--json", cwd=root)
@@ -96,6 +97,7 @@ def test_a_sort_of_a_part_and_a_path_that_is_nowhere_are_refused(root: Path):
     assert (none.returncode, "no document of the index matches" in none.stderr) == (3, True)
 
 
+@pytest.mark.slow
 def test_a_line_of_a_file_that_has_changed_is_what_was_indexed_and_is_marked(root: Path, tmp_path: Path):
     other = tmp_path / "work"
     shutil.copytree(root, other)
@@ -156,6 +158,7 @@ def at_terminal(root: Path, *words: str, **environment: str) -> str:
     return shown.decode()
 
 
+@pytest.mark.slow
 def test_places_are_links_at_a_terminal(root: Path):
     shown = at_terminal(root, "query", "references", "price")
     link = f"\x1b]8;;{(root / 'use.py').as_uri()}#5\x1b\\"
@@ -163,12 +166,14 @@ def test_places_are_links_at_a_terminal(root: Path):
     assert "\x1b]8" not in lspidx("query", "references", "price", cwd=root).stdout
 
 
+@pytest.mark.slow
 def test_links_lead_to_the_root_from_a_folder_below(root: Path):
     shown = at_terminal(root / "more", "query", "references", "price")
     assert f"{(root / 'use.py').as_uri()}#5" in shown
     assert f"{(root / 'more' / 'use.py').as_uri()}#3" in shown
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("environment", "is_paged"),
     [

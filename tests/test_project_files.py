@@ -51,6 +51,7 @@ def _dead(root: Path) -> dict[str, list[str]]:
     return {row.symbol.name: row.reasons for row in found}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("path", "text"),
     [

@@ -23,6 +23,7 @@ def test_the_workflows_hold_for_actionlint():
     actionlint(*WORKFLOWS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("schema", "files"),
     [
@@ -76,6 +77,7 @@ def test_the_changelog_begins_with_the_version_of_today():
     assert [each for each in release.check("v0.1.0") if "not yet released" not in each] == []
 
 
+@pytest.mark.slow
 def test_a_command_that_answers_passes():
     assert release.attempt(str(BIN / "lspidx")) == []
 

@@ -37,6 +37,7 @@ def _asked(path: Path, sql: str) -> list[tuple[object, ...]]:
         return connection.execute(sql).fetchall()
 
 
+@pytest.mark.slow
 def test_merges_at_once_do_not_meet(tmp_path: Path) -> None:
     paths = [tmp_path / f"one{number}.duckdb" for number in range(4)]
     both = threading.Barrier(len(paths))
@@ -82,6 +83,7 @@ def test_an_error_ends_the_shared_one(tmp_path: Path, monkeypatch: pytest.Monkey
         assert connection.execute("SELECT count(*) FROM duckdb_databases() WHERE NOT internal").fetchall() == [(1,)]
 
 
+@pytest.mark.slow
 def test_what_is_too_much_for_it_is_merged_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = merge.merge_facts
     asked: list[bool] = []
@@ -118,6 +120,7 @@ sys.exit(os.waitstatus_to_exitcode(status))
 """
 
 
+@pytest.mark.slow
 def test_a_forked_process_merges_for_itself(tmp_path: Path) -> None:
     """What it was forked with has threads that are not there: to use it, or to end it, would be its end."""
     done = subprocess.run([sys.executable, "-c", _FORKS, str(tmp_path)], cwd=Path(__file__).parent, check=False)

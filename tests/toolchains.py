@@ -4,7 +4,8 @@ Each module of tests begins in a plain environment. PATH leads to no npm, go, ca
 server, lspidx's folder of servers is empty, pip has no index, and this process connects to nothing but this machine. `requires("go")`,
 called by a test, by its fixture or by a helper, opens the door for the rest of the module, whose tests share servers; where a crawl or a
 live question in this process chooses a server, that is said for the test. So a test that needs more than it says fails, and a quick
-run, for which the door stays shut, holds none of those that need something.
+run, for which the door stays shut, holds none of those that need something. Nor has it time for a test that starts a crawl or a server
+of its own (`is_dear`), whether or not it was ever measured.
 
 What is not on the machine is a test less, not a failure: the last lines of the run name the tests that were left out, and why.
 `--all-servers`, which CI gives, makes a failure of it.
@@ -74,6 +75,7 @@ class Door:
         """whole: the machine's own values, where this process was started with the plain ones; see `Door.whole`."""
         self.is_quick, self.wants_all = is_quick, wants_all
         self.is_open = False
+        self.shares = 0  # fixtures of several tests that are being made
         self.whole = dict(whole or _whole())
         self.home = {name: os.environ[name] for name in _HOMES if name in os.environ}
         """Where the machine's toolchains have their settings, whatever home a test has given itself when it asks for one."""
@@ -202,6 +204,23 @@ def chosen(find: Callable[..., FoundServer]) -> Callable[..., FoundServer]:
     return watching
 
 
+def is_dear(what: str) -> None:
+    """Ends a test of a quick run that comes to something that costs more than such a test may. What several tests share may cost more."""
+    if _door is not None and _door.is_quick and not _door.shares and threading.current_thread() is threading.main_thread():
+        pytest.skip(f"{LEFT_OUT}a quick run has no time for {what}")
+
+
+@contextmanager
+def shared() -> Iterator[None]:
+    """While a fixture of several tests is made."""
+    assert _door is not None
+    _door.shares += 1
+    try:
+        yield
+    finally:
+        _door.shares -= 1
+
+
 def started(start: Callable[..., None]) -> Callable[..., None]:
     """In place of the start of a crawl's worker, which comes before servers are chosen: a server finds toolchains by what the worker has.
 
@@ -210,6 +229,7 @@ def started(start: Callable[..., None]) -> Callable[..., None]:
 
     def within_the_machine(*arguments: Any) -> None:
         assert _door is not None
+        is_dear("a crawl of its own")
         if _door.is_quick or _door.is_open or not _door.is_untouched():
             start(*arguments)
             return

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from importlib.metadata import version as distribution_version
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +24,7 @@ from indexer.crawl.plan.partial import Extent
 from indexer.crawl.plan.survey import Survey
 from indexer.folders import identity_of
 from indexer.manifests import NAMES
+from indexer.own_version import own_version
 from indexer.prerequisites import Prerequisite
 from indexer.servers.registry import endings_of, families
 from indexer.store.schema import CONTENT_VERSION, SCHEMA_VERSION
@@ -142,7 +142,7 @@ class Account:
             "finished": self.finished.replace(tzinfo=None),
             "commit_sha": checkout.commit,
             "dirty": checkout.dirty,
-            "lspidx_version": distribution_version("lspidx"),
+            "lspidx_version": own_version(),
             "documents": len(self.plan.documents),
             "skipped": len(self.plan.skipped),
             "asked": totals.asked,
@@ -194,7 +194,7 @@ class Account:
             "dirty": checkout.dirty,
             "is_git": checkout.is_git,
             "created": self.finished.isoformat(timespec="seconds"),
-            "lspidx": distribution_version("lspidx"),
+            "lspidx": own_version(),
             "folders": [{"commit" if name == "commit_sha" else name: row[name] for name in row} for row in self.folder_rows()],
             "servers": [_server(self.server_info.get(number), item) for number, item in self._servers()],
             "builds": sorted({item.build.label for item in self.groups} - {""}),

@@ -46,3 +46,9 @@ def execute(connection: Any, sql: str, parameters: Any = None) -> Any:
     for statement in found:
         connection.execute(statement)
     return connection
+
+
+def to_arrow(connection: Any, sql: str) -> Any:
+    """The rows of one question as Arrow has them."""
+    (question,) = statements(connection, sql)
+    return connection.sql(question).to_arrow_table()

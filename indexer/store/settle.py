@@ -19,13 +19,15 @@ from pyarrow import compute
 
 from indexer.errors import writes
 from indexer.store.facts import TARGETS
-from indexer.store.shard import SCHEMA, sorted_rows, write_table
+from indexer.store.shard import SCHEMA, read_shard, sorted_rows, write_table
 
 pc: Any = compute  # its functions are made at run time
 
 _MOST_ADDED = 32
 """So many new documents go into the shards of their neighbours; more get shards of their own."""
 _MOST_ROWS = 512
+_FEW_BYTES = 200_000
+"""So much of shards becomes one: to write one takes 4 ms and to read it as long, and it has 30 KB, whatever is in it."""
 _ALONE = -1
 
 
@@ -56,7 +58,7 @@ def settle(
     layout = _Writing(folder)
     tables = _settled(found, targets)
     if not kept:
-        for table in tables:  # one at a time: a large tree's facts need not be in memory together
+        for table in _together(found, tables):
             layout.write(table)
         return layout.made
     joining, alone = _homes(pa.concat_tables([SCHEMA.empty_table(), *tables]), places or {})
@@ -66,7 +68,7 @@ def settle(
         if number not in changed:
             layout.keep(path)
             continue
-        table = pq.read_table(path, schema=SCHEMA)
+        table = read_shard(path)
         stays = pc.invert(pc.is_in(table.column("path"), value_set=without))
         layout.write(sorted_rows(pa.concat_tables([table.filter(stays), joining.get(number, SCHEMA.empty_table())])))
     layout.write(sorted_rows(alone))
@@ -82,7 +84,7 @@ class _Writing:
 
     def keep(self, shard: Path) -> None:
         """A shard that stays as it is."""
-        self._add(shard.stem, pq.read_table(shard, columns=["path", "status"]))
+        self._add(shard.stem, pq.ParquetFile(shard).read(columns=["path", "status"], use_threads=False))
 
     def write(self, table: pa.Table) -> None:
         """One shard, or several where it has grown too long; none of an empty table."""
@@ -124,7 +126,25 @@ def _settled(found: Sequence[Path], targets: pa.Table) -> Iterator[pa.Table]:
         start += count
     columns = targets.select(list(TARGETS)).combine_chunks()
     for path in found:
-        yield _with_targets(pq.read_table(path, schema=SCHEMA), starts, columns)
+        yield _with_targets(read_shard(path), starts, columns)
+
+
+def _together(found: Sequence[Path], tables: Iterator[pa.Table]) -> Iterator[pa.Table]:
+    """The shards' tables, small ones as one; large ones as they are, one at a time: a large tree's facts need not be in memory together."""
+    few: list[pa.Table] = []
+    size_bytes = 0
+    for shard, table in zip(found, tables, strict=True):
+        size = shard.stat().st_size
+        if size_bytes + size > _FEW_BYTES and few:
+            yield sorted_rows(pa.concat_tables(few))
+            few, size_bytes = [], 0
+        if size > _FEW_BYTES:
+            yield table
+        else:
+            few.append(table)
+            size_bytes += size
+    if few:
+        yield sorted_rows(pa.concat_tables(few))
 
 
 def _with_targets(table: pa.Table, starts: Mapping[str, int], columns: pa.Table) -> pa.Table:

@@ -68,6 +68,12 @@ def write_table(table: pa.Table, path: Path) -> None:
     pq.write_table(whole, path, compression=compression, compression_level=1 if facts >= _FEW_FACTS else None, write_statistics=False)
 
 
+def read_shard(path: Path) -> pa.Table:
+    """All rows. A file has one group of rows, so threads would have little to share and cost as much as the reading."""
+    table = pq.ParquetFile(path).read(use_threads=False)
+    return table if table.schema.equals(SCHEMA) else table.cast(SCHEMA)
+
+
 def sorted_rows(table: pa.Table) -> pa.Table:
     """In order of path."""
     order = sorted(range(table.num_rows), key=table.column("path").to_pylist().__getitem__)

@@ -20,6 +20,8 @@ from indexer.servers.registry import language_of
 from indexer.store.macros import expand
 
 _ALONE = 2
+_ALONE_BYTES = 250_000
+"""Of less, a file goes with others: a shard of its own costs as much as its reading."""
 _PER_JOB = 8
 
 
@@ -44,7 +46,8 @@ class Outside:
         """
         wanted = {self.paths[key]: sorted(self.wanted[key]) for key in sorted(self.stale)}
         paths = sorted(wanted, key=lambda path: (-size_of(path), path))
-        starts = [*range(min(_ALONE, len(paths))), *range(_ALONE, len(paths), _PER_JOB), len(paths)]
+        alone = sum(size_of(path) >= _ALONE_BYTES for path in paths[:_ALONE])
+        starts = [*range(alone), *range(alone, len(paths), _PER_JOB), len(paths)]
         return [
             (
                 ExternalJob(

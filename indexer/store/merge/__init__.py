@@ -31,7 +31,7 @@ from indexer.store.flow import Keeper, follow
 from indexer.store.merge.bases import put_in_order
 from indexer.store.merge.stages import Stages
 from indexer.store.merge.workshop import FURNITURE, MEMORY_MB, connect, shared
-from indexer.store.parsed import execute
+from indexer.store.parsed import execute, to_arrow
 from indexer.store.schema import SCHEMA_VERSION, VIEWS_SQL
 from indexer.store.shard import write_shard
 
@@ -347,7 +347,7 @@ def _built(connection: duckdb.DuckDBPyConnection, path: Path, name: str, given: 
         _add_surroundings(connection, given.around)
         execute(connection, VIEWS_SQL.read_text(encoding="utf-8"))
         counts, resolution = _counts(connection), _resolution(connection)
-        settled = connection.sql(f"SELECT owner, {', '.join(TARGETS)} FROM {_SETTLED} ORDER BY owner, ordinal").to_arrow_table()
+        settled = to_arrow(connection, f"SELECT owner, {', '.join(TARGETS)} FROM {_SETTLED} ORDER BY owner, ordinal")
         connection.execute("COMMIT")
     return Built(counts=counts, resolution=resolution, settled=settled)
 

@@ -14,8 +14,7 @@ import duckdb
 import pyarrow as pa
 
 from indexer.model import Flow
-from indexer.store.macros import expand
-from indexer.store.parsed import execute
+from indexer.store.parsed import execute, to_arrow
 
 _AT_IDENTIFIERS = (
     Flow.NAME,
@@ -130,12 +129,12 @@ class Inputs:
 
 def read_inputs(connection: duckdb.DuckDBPyConnection) -> Inputs | None:
     """What is to be followed in the facts that are merged; None where no file has rows."""
-    rows = connection.sql(_ROWS).to_arrow_table()
+    rows = to_arrow(connection, _ROWS)
     if not rows.num_rows:
         return None
     execute(connection, _FOUND_THERE)
     execute(connection, _NUMBERED)
     meanings, symbols, modules, bases, operands = (
-        connection.sql(expand(query)).to_arrow_table() for query in (_MEANINGS, _SYMBOLS, _MODULES, _BASES, _OPERANDS)
+        to_arrow(connection, query) for query in (_MEANINGS, _SYMBOLS, _MODULES, _BASES, _OPERANDS)
     )
     return Inputs(rows, meanings, symbols, modules, bases, operands)
