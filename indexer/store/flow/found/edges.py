@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from indexer.model import Handed, SymbolFlag, Via
@@ -33,6 +33,9 @@ MOST_SURE = 5
 
 _MOST_SURE = {Via.INFERRED_TYPE: MOST_SURE, Via.ATTRIBUTE: MOST_SURE, Via.RETURNED: MOST_SURE, Via.DECORATED: 1}
 """So many targets at one place, by the way that they came, before each is only possible (measured, ADR 0054)."""
+
+
+_MAKING = frozenset({"__init__", "__new__"})
 
 
 class Place(NamedTuple):
@@ -86,10 +89,13 @@ def _add(made: Found, solver: Solver) -> None:
                 callees.setdefault(row, {})[sym_id] = via
             elif _overrides(program, sym_id, program.means.get(row, ())):
                 below_named.setdefault(row, {})[sym_id] = via
-    members: dict[int, list[int]] = {}
+    members: dict[int, dict[int, Via]] = {}
     for row, sym_id in solver.read:
         if row not in program.typed:
-            members.setdefault(row, []).append(sym_id)
+            members.setdefault(row, {})[sym_id] = Via.INFERRED_TYPE
+    for known in (*callees.values(), *members.values()):
+        if len(known) > MOST_SURE:
+            _tell_above(program, known)
     many = {row for row, known in members.items() if len(known) > MOST_TARGETS}
     many |= {row for row, known in callees.items() if len(known) > MOST_TARGETS}
     many |= solver.rest_at & callees.keys()
@@ -109,13 +115,16 @@ def _add(made: Found, solver: Solver) -> None:
                     or ((row, sym_id) in solver.doubtful and (row, sym_id) not in solver.sure)
                 )
                 is_remade = (row, sym_id) in solver.remade_calls
-                together = sum(((row, other) in solver.remade_calls) == is_remade for other in known)
+                together = sum(((row, other) in solver.remade_calls) == is_remade for other in known if other not in below)
                 most_sure = MOST_TARGETS if row in solver.of_below else _MOST_SURE.get(via, MOST_TARGETS)
                 made.calls.append((place, sym_id, via, is_doubtful or together > most_sure))
     for row, known in sorted(below_named.items()):
         if len(known) <= MOST_SURE and row not in many:
             made.calls.extend((_place(program, row), sym_id, Via.INFERRED_TYPE, False) for sym_id in sorted(known))
     for row, meant in sorted(members.items()):
+        if len(meant) > MOST_SURE and row not in many:
+            below = _overriding(program, meant)
+            meant = {sym_id for sym_id in meant if sym_id not in below}
         if len(meant) <= MOST_SURE:
             made.meanings.extend((_place(program, row), sym_id) for sym_id in sorted(meant))
     _add_properties(made, solver)
@@ -124,6 +133,15 @@ def _add(made: Found, solver: Solver) -> None:
         _add_bases(made, solver, Place(row, owner, 1), name)
     if solver.graph.is_cut:
         made.gaps.append((_place(program, 0), "steps"))
+
+
+def _tell_above(program: Program, known: dict[int, Via]) -> None:
+    """Of many members of one name that override one, that one is told, and of too many it alone: the others are told by dispatch."""
+    above = _overridden_by_all(program, known)
+    if above >= 0:
+        known.setdefault(above, Via.INFERRED_TYPE)
+        for sym_id in [each for each in known if each != above] if len(known) > MOST_TARGETS else ():
+            del known[sym_id]
 
 
 def _types(solver: Solver) -> Iterator[tuple[int, int, str, int, bool, bool, bool]]:
@@ -137,6 +155,8 @@ def _types(solver: Solver) -> Iterator[tuple[int, int, str, int, bool, bool, boo
         if any(node in graph.full for node in nodes):
             continue
         known = {first for node in nodes for sort, first, _ in map(values.__getitem__, graph.values(node)) if sort == Sort.OBJECT}
+        if above := solver.families.bases(nodes):
+            known = {owner for owner in known if owner in above or above.isdisjoint(program.order(owner))}
         owners = sorted(owner for owner in known if owner < program.symbols and not program.is_outside(owner))
         if len(owners) <= MOST_TARGETS:
             what = SIGN if row >= 0 and program.kind[row] == Kind.COMBINE else RESULT if is_result else ""
@@ -183,7 +203,22 @@ def _add_bases(made: Found, solver: Solver, place: Place, name: str) -> None:
         made.bases.append((place, None, name))
 
 
-def _overriding(program: Program, known: dict[int, Via]) -> set[int]:
+def _overridden_by_all(program: Program, known: Collection[int]) -> int:
+    """The nearest method that all methods of one name are, or override; -1 for none."""
+    owners = [program.class_of(sym_id) for sym_id in known]
+    names = {program.names[sym_id] for sym_id in known}
+    if -1 in owners or len(names) > 1 or not _MAKING.isdisjoint(names) or not all(map(program.is_callable, known)):
+        return -1
+    first, *others = map(program.order, owners)
+    (name,) = names
+    for base in first:
+        found = program.members.get(base, {}).get(name, -1)
+        if found >= 0 and program.is_callable(found) and not program.is_outside(found) and all(base in order for order in others):
+            return found
+    return -1
+
+
+def _overriding(program: Program, known: Collection[int]) -> set[int]:
     """Of the members that may be called at one place those that override another of them."""
     owners = {sym_id: owner for sym_id in known if (owner := program.class_of(sym_id)) >= 0} if len(known) > 1 else {}
     return {

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from indexer.store.flow.text.program import Program
+from indexer.store.flow.values.families import Families
 from indexer.store.flow.values.graph import MOST_TEXTS, MOST_VALUES, Graph
 from indexer.store.flow.values.value import Sort, Values
 
@@ -27,6 +28,8 @@ class Nodes:
         self.symbols_at = len(program.kind)
         self.graph = Graph(self.symbols_at + len(program.kinds), most_steps=MOST_STEPS, most_texts=self.most_texts)
         self.values = Values()
+        self.families = Families(program, self.values)
+        self.graph.cover = self.families.cover
         self._results: dict[int, int] = {}
         self._yields: dict[int, int] = {}
         self._of_class: dict[int, int] = {}
