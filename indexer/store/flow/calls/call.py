@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from indexer.model import Handed, SymbolKind, Via
-from indexer.store.flow.calls import containers, library, models, named, standard, tasks
+from indexer.store.flow.calls import begun, containers, library, models, named, standard, tasks
 from indexer.store.flow.values import arguments
 from indexer.store.flow.values.provided import MADE
 from indexer.store.flow.values.sites import Signature, Site
@@ -376,5 +376,6 @@ _BY_NUMBER: dict[int, Callable[[Solver, Site, int], None]] = {
     Sort.REGISTER: standard.register,
     Sort.LATER: tasks.run_later,
     Sort.ELEMENT: run_rest,
+    Sort.BEGUN: begun.run,
 }
 """By the sort of a value what its call does with the first of its numbers."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from indexer.store.flow.calls import named
+from indexer.store.flow.calls import begun, named
 from indexer.store.flow.calls.operations import collected, elements_of, invoke, item, iterate, merge, next_of, run
 from indexer.store.flow.values.sites import Site
 from indexer.store.flow.values.solver import Solver
@@ -197,7 +197,7 @@ def _getattr(solver: Solver, site: Site) -> None:
     if site.given and site.told[:1] == "s":
         solver.graph.watch(site.given[0], solver.once(lambda value: solver.load(value, site.told[1:], site.result, -1, site.row)))
     elif site.given and site.told[:1] == "p" and len(site.told) >= _LEAST_BEGINNING:
-        solver.graph.watch(site.given[0], solver.once(lambda value: _each_beginning(solver, site, site.told[1:], value)))
+        solver.graph.watch(site.given[0], solver.once(lambda value: begun.look_up(solver, site, site.told[1:], value)))
     if site.given and site.told:
         for source in site.given[2:3]:
             solver.graph.copy(source, site.result)
@@ -224,17 +224,6 @@ def _hasattr(solver: Solver, site: Site) -> None:
 def _members(solver: Solver, site: Site) -> None:
     for source in site.given[:1]:
         named.members_of(solver, site, source)
-
-
-def _each_beginning(solver: Solver, site: Site, beginning: str, value: int) -> None:
-    """`getattr(x, "visit_" + name)`: any of the methods whose names begin so."""
-    sort, owner, _ = solver.values[value]
-    program = solver.program
-    if sort in (Sort.OBJECT, Sort.CLASS):
-        names = {name: None for base in program.order(owner) for name in program.members.get(base, ()) if name.startswith(beginning)}
-        for name in names:
-            if program.is_callable(program.member(owner, name)):
-                solver.load(value, name, site.result, -1)
 
 
 def _setattr(solver: Solver, site: Site) -> None:

@@ -28,6 +28,9 @@ _OF_SOURCE = {
 }
 
 
+_MOST_BEGUN = 500
+"""The same where a name that is computed begins as the names of methods do: each is possible."""
+
 MOST_SURE = 5
 """Members of so many types may be meant at one place before each is only possible."""
 
@@ -99,6 +102,7 @@ def _add(made: Found, solver: Solver) -> None:
     many = {row for row, known in members.items() if len(known) > MOST_TARGETS}
     many |= {row for row, known in callees.items() if len(known) > MOST_TARGETS}
     many |= solver.rest_at & callees.keys()
+    many |= solver.of_many.keys()
     many |= {site.row for site in solver.sites if site.row in callees and site.callee in solver.graph.full and site.via == Via.NONE}
     for row in sorted(many):
         made.gaps.append((_place(program, row), "megamorphic"))
@@ -118,6 +122,10 @@ def _add(made: Found, solver: Solver) -> None:
                 together = sum(((row, other) in solver.remade_calls) == is_remade for other in known if other not in below)
                 most_sure = MOST_TARGETS if row in solver.of_below else _MOST_SURE.get(via, MOST_TARGETS)
                 made.calls.append((place, sym_id, via, is_doubtful or together > most_sure))
+    for row, of_many in sorted(solver.of_many.items()):
+        told = {**callees.get(row, {}), **dict.fromkeys(of_many, Via.ATTRIBUTE)}
+        if len(told) <= _MOST_BEGUN:
+            made.calls.extend((_place(program, row), sym_id, via, True) for sym_id, via in sorted(told.items()))
     for row, known in sorted(below_named.items()):
         if len(known) <= MOST_SURE and row not in many:
             made.calls.extend((_place(program, row), sym_id, Via.INFERRED_TYPE, False) for sym_id in sorted(known))
