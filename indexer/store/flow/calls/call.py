@@ -154,6 +154,9 @@ def _construct(solver: Solver, site: Site, value: int, owner: int, *, is_by_meta
         solver.bind(solver.symbol(member), value, callee)
         graph.watch(given, lambda each: _made_by(solver, owner, meta, each, site.result))
         return
+    if site.row in solver.made_by and len(site.given) == 3:
+        library.make_class(solver, site)
+        return
     made = solver.values.number(Sort.OBJECT, owner)
     graph.put(site.result, solver.values.number(Sort.OBJECT, owner, 1 + site.number) if owner in solver.getters else made)
     if owner in solver.defined:

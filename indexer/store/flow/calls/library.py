@@ -267,13 +267,18 @@ def _type(solver: Solver, site: Site) -> None:
     if len(site.given) == 1:
         solver.graph.watch(site.given[0], made)
     elif len(site.given) == 3 and site.row in solver.made_by:
-        owner = solver.made_by[site.row]
-        solver.graph.put(site.result, solver.values.number(Sort.CLASS, owner))
-        solver.runs_metaclass(site.row, owner)
-        solver.graph.watch(site.given[2], solver.once(lambda mapping: named.set_items_in_class(solver, owner, mapping, is_own=True)))
+        make_class(solver, site)
     elif len(site.given) == 3:  # it has at least what its bases have
         iterate(solver, site.given[1], bases := solver.graph.node(), -1)
         solver.graph.watch(bases, inherited)
+
+
+def make_class(solver: Solver, site: Site) -> None:
+    """`type("A", (Base,), {…})`, or a metaclass that is called so: a class of its own."""
+    owner = solver.made_by[site.row]
+    solver.graph.put(site.result, solver.values.number(Sort.CLASS, owner))
+    solver.runs_metaclass(site.row, owner)
+    solver.graph.watch(site.given[2], solver.once(lambda mapping: named.set_items_in_class(solver, owner, mapping, is_own=True)))
 
 
 def _new(solver: Solver, site: Site) -> None:
