@@ -106,6 +106,7 @@ def _add(made: Found, solver: Solver) -> None:
     many |= {site.row for site in solver.sites if site.row in callees and site.callee in solver.graph.full and site.via == Via.NONE}
     for row in sorted(many):
         made.gaps.append((_place(program, row), "megamorphic"))
+    mixed = Mixed(solver)
     for row, known in sorted(callees.items()):
         if row not in many:
             place = _place(program, row)
@@ -117,6 +118,7 @@ def _add(made: Found, solver: Solver) -> None:
                     sym_id in below
                     or (_is_beside(solver, row, sym_id) and not _is_above(solver, row))
                     or ((row, sym_id) in solver.doubtful and (row, sym_id) not in solver.sure)
+                    or (via == Via.INFERRED_TYPE and program.name[row] in solver.names_of_language and _may_be_of_language(solver, mixed, row))
                 )
                 is_remade = (row, sym_id) in solver.remade_calls
                 together = sum(((row, other) in solver.remade_calls) == is_remade for other in known if other not in below)
@@ -136,7 +138,7 @@ def _add(made: Found, solver: Solver) -> None:
         if len(meant) <= MOST_SURE:
             made.meanings.extend((_place(program, row), sym_id) for sym_id in sorted(meant))
     _add_properties(made, solver)
-    made.types.extend(_types(solver))
+    made.types.extend(_types(solver, mixed))
     for owner, row, name in solver.bases:
         _add_bases(made, solver, Place(row, owner, 1), name)
     if solver.graph.is_cut:
@@ -152,9 +154,9 @@ def _tell_above(program: Program, known: dict[int, Via]) -> None:
             del known[sym_id]
 
 
-def _types(solver: Solver) -> Iterator[tuple[int, int, str, int, bool, bool, bool]]:
+def _types(solver: Solver, mixed: Mixed) -> Iterator[tuple[int, int, str, int, bool, bool, bool]]:
     """Classes whose objects operations are put to."""
-    program, graph, values, mixed = solver.program, solver.graph, solver.values, Mixed(solver)
+    program, graph, values = solver.program, solver.graph, solver.values
     in_turn: dict[int, list[set[int]]] = {}  # by function: classes that an attribute holds which classes below set
     for row in solver.of_below:
         in_turn.setdefault(program.body[row], []).append(solver.classes_at(row))
@@ -172,6 +174,12 @@ def _types(solver: Solver) -> Iterator[tuple[int, int, str, int, bool, bool, boo
             is_each = len(owners) > 1 and set(owners) in in_turn.get(function, ())
             is_mixed = bool(owners) and any(map(mixed.may_hold_more, nodes))
             yield from ((row, symbol, what, owner, not is_each and len(owners) > MOST_SURE, is_each, is_mixed) for owner in owners)
+
+
+def _may_be_of_language(solver: Solver, mixed: Mixed, row: int) -> bool:
+    """Whether an attribute that lists, mappings and texts have, too, may be one of such: what is known of the receiver is not all."""
+    receiver = row + 1
+    return solver.program.parent[receiver] == row and any(map(mixed.may_hold_more, _nodes_of(solver, receiver, is_result=False)))
 
 
 def _nodes_of(solver: Solver, row: int, *, is_result: bool) -> list[int]:

@@ -20,6 +20,8 @@ class Nodes:
     """Holds the graph, and the nodes that are made on the way, by what they stand for."""
 
     most_texts = MOST_TEXTS
+    names_of_language: frozenset[str] = frozenset()
+    """Methods of the language's own types, of which nothing flows: of what may be of such a one, a method of that name is only possible."""
     has_records = False
     """Whether objects without a class have properties."""
 
