@@ -16,6 +16,10 @@ _LEAST_BEGINNING = 4
 _Handler = Callable[[Solver, Site], None]
 
 
+TAKEN_APART = ("__reduce_ex__", "__reduce__", "__getstate__")
+"""What an object has for who wants to make another one like it: the first of these is asked."""
+
+
 def _copied(solver: Solver, site: Site) -> None:
     made = collected(solver, site, site.given[0] if site.given else None)
     if "key" in site.named:
@@ -45,12 +49,13 @@ def _sum(solver: Solver, site: Site) -> None:
 
 
 def _one_more(name: str) -> _Handler:
-    """`copy.copy(x)`, which an object may do itself."""
+    """`copy.copy(x)`, which an object may do itself, or take part in as in `pickle`."""
 
     def handler(solver: Solver, site: Site) -> None:
         for source in site.given[:1]:
             solver.graph.copy(source, site.result)
-            solver.compared.append((site.row, source, (name,)))
+            solver.compared.append((site.row, source, (name, *TAKEN_APART)))
+            solver.compared.append((site.row, source, (name, "__setstate__")))
 
     return handler
 
@@ -72,7 +77,28 @@ def _zip(solver: Solver, site: Site) -> None:
     pair = solver.container(("pair", site.number))
     for place in range(len(site.given)):
         solver.graph.copy(elements_of(solver, site, place), solver.slot(pair, f"i{place}"))
-    solver.graph.put(solver.slot(collected(solver, site), ""), pair)
+    made = collected(solver, site)
+    if site.given:
+        solver.graph.put(solver.slot(made, ""), pair)
+    for _, source in site.spread:
+        _columns(solver, site, source, made)
+
+
+def _columns(solver: Solver, site: Site, source: int, made: int) -> None:
+    """`zip(*rows)`: a tuple for each place in them."""
+
+    def item(key: str, node: int) -> None:
+        column = solver.container(("column", site.number, key))
+        solver.graph.copy(node, solver.slot(column, ""))
+        solver.graph.put(solver.slot(made, key), column)
+
+    def row(value: int) -> None:
+        if solver.values[value].sort == Sort.CONTAINER:
+            solver.each_slot(value, item)
+
+    rows = solver.graph.node()
+    iterate(solver, source, rows, -1)
+    solver.graph.watch(rows, solver.once(row))
 
 
 def _enumerate(solver: Solver, site: Site) -> None:

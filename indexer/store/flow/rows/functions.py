@@ -121,7 +121,8 @@ class Functions(Getting):
         if program.part[row] == 1 or program.is_type(sym_id):
             solver.graph.put(row, solver.values.number(Sort.CLASS, sym_id))
             self._decorate(row, sym_id, solver.graph.node())
-            solver.make_class(row, sym_id)
+            given = {program.key[child]: self._at(child) for child in self.taken(row, Handed.KEYWORD)}
+            solver.make_class(row, sym_id, given)
             return
         signature = self._signature(row)
         solver.signatures.setdefault(sym_id, []).append(signature)

@@ -16,7 +16,7 @@ _MOST = 200
 def add_made(program: Program) -> dict[int, int]:
     """Adds to a program a class for each such call; by row of the name `type` that is called. No values may flow yet."""
     types = {sym_id for sym_id, name in program.outside.items() if name == "builtins.type"}
-    makers = types | {sym_id for sym_id in program.bases if not types.isdisjoint(program.order(sym_id)) and not program.is_outside(sym_id)}
+    makers = _below(program, types)
     names = {program.names[sym_id] for sym_id in makers}
     rows = [
         row
@@ -31,6 +31,18 @@ def add_made(program: Program) -> dict[int, int]:
             for meta in makers.intersection(program.means[row]) - types:
                 program.metaclasses[found[row]] = meta
     return found
+
+
+def _below(program: Program, types: set[int]) -> set[int]:
+    """`type`, and the classes of the workspace below it. Bases that functions give are not known yet, so no order of bases is asked for."""
+    below: dict[int, list[int]] = {}
+    for owner, bases in program.bases.items():
+        for base in bases if types and not program.is_outside(owner) else ():
+            below.setdefault(base, []).append(owner)
+    found = list(types)
+    for each in found:
+        found += [owner for owner in below.get(each, ()) if owner not in found]
+    return set(found)
 
 
 def _has_members(program: Program, call: int) -> bool:
