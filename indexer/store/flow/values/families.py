@@ -13,6 +13,9 @@ from indexer.store.flow.values.value import Sort, Values
 _LEAST = 5
 """Objects of fewer classes that are known at a node say nothing of what the others have in common."""
 
+_MOST_METHODS = 16
+"""So many methods of one name are kept, of however many objects."""
+
 
 class Families:
     """Finds what stands for the rest. `at`: by node the value that does; `orders`: the classes that have a member of one of these objects."""
@@ -24,10 +27,16 @@ class Families:
         self.orders: set[int] = set()
 
     def cover(self, node: int, known: list[int], value: int) -> int:
-        """One more value than a node keeps: what stands for it, COVERED if that is there, LOST if nothing does."""
+        """One more value than a node keeps: what stands for it, itself if it is one more method, COVERED if that is there, LOST if nothing does."""
         name, owner = self._of(value)
         if owner < 0:
             return LOST
+        if name:
+            functions = {self._values[each].first for each in known if self._values[each].sort == Sort.BOUND}
+            if self._values[value].first in functions:  # the same method, of another object
+                return COVERED
+            if len(functions) < _MOST_METHODS and len(known) < 2 * _MOST_METHODS:
+                return value
         above = self.at.get(node, LOST)
         if above != LOST:
             known_name, base = self._of(above)
