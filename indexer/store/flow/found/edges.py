@@ -96,9 +96,8 @@ def _add(made: Found, solver: Solver) -> None:
     for row, sym_id in solver.read:
         if row not in program.typed:
             members.setdefault(row, {})[sym_id] = Via.INFERRED_TYPE
-    for known in (*callees.values(), *members.values()):
-        if len(known) > MOST_SURE:
-            _tell_above(program, known)
+    above = {row: _tell_above(program, known) for row, known in callees.items() if len(known) > MOST_SURE}
+    above_read = {row: _tell_above(program, known) for row, known in members.items() if len(known) > MOST_SURE}
     many = {row for row, known in members.items() if len(known) > MOST_TARGETS}
     many |= {row for row, known in callees.items() if len(known) > MOST_TARGETS}
     many |= solver.rest_at & callees.keys()
@@ -121,9 +120,10 @@ def _add(made: Found, solver: Solver) -> None:
                     or (via == Via.INFERRED_TYPE and program.name[row] in solver.names_of_language and _may_be_of_language(solver, mixed, row))
                 )
                 is_remade = (row, sym_id) in solver.remade_calls
-                together = sum(((row, other) in solver.remade_calls) == is_remade for other in known if other not in below)
+                together = sum(((row, other) in solver.remade_calls) == is_remade for other in known)
                 most_sure = MOST_TARGETS if row in solver.of_below else _MOST_SURE.get(via, MOST_TARGETS)
-                made.calls.append((place, sym_id, via, is_doubtful or together > most_sure))
+                is_one_of_many = together > most_sure and sym_id != above.get(row)
+                made.calls.append((place, sym_id, via, is_doubtful or is_one_of_many))
     for row, of_many in sorted(solver.of_many.items()):
         told = {**callees.get(row, {}), **dict.fromkeys(of_many, Via.ATTRIBUTE)}
         if len(told) <= _MOST_BEGUN:
@@ -132,10 +132,9 @@ def _add(made: Found, solver: Solver) -> None:
         if len(known) <= MOST_SURE and row not in many:
             made.calls.extend((_place(program, row), sym_id, Via.INFERRED_TYPE, False) for sym_id in sorted(known))
     for row, meant in sorted(members.items()):
-        if len(meant) > MOST_SURE and row not in many:
-            below = _overriding(program, meant)
-            meant = {sym_id for sym_id in meant if sym_id not in below}
-        if len(meant) <= MOST_SURE:
+        if above_read.get(row, -1) >= 0:
+            made.meanings.append((_place(program, row), above_read[row]))
+        elif len(meant) <= MOST_SURE:
             made.meanings.extend((_place(program, row), sym_id) for sym_id in sorted(meant))
     _add_properties(made, solver)
     made.types.extend(_types(solver, mixed))
@@ -145,13 +144,18 @@ def _add(made: Found, solver: Solver) -> None:
         made.gaps.append((_place(program, 0), "steps"))
 
 
-def _tell_above(program: Program, known: dict[int, Via]) -> None:
-    """Of many members of one name that override one, that one is told, and of too many it alone: the others are told by dispatch."""
+def _tell_above(program: Program, known: dict[int, Via]) -> int:
+    """Of many members of one name that override one, that one is told, and of too many it alone: the others are told by dispatch.
+
+    Returns:
+        That one, -1 for none.
+    """
     above = _overridden_by_all(program, known)
     if above >= 0:
         known.setdefault(above, Via.INFERRED_TYPE)
         for sym_id in [each for each in known if each != above] if len(known) > MOST_TARGETS else ():
             del known[sym_id]
+    return above
 
 
 def _types(solver: Solver, mixed: Mixed) -> Iterator[tuple[int, int, str, int, bool, bool, bool]]:
