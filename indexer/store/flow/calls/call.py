@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from indexer.model import Handed, SymbolKind, Via
 from indexer.store.flow.calls import begun, containers, library, models, named, standard, tasks
+from indexer.store.flow.calls.operations import FROM
 from indexer.store.flow.values import arguments
 from indexer.store.flow.values.provided import MADE
 from indexer.store.flow.values.sites import Signature, Site
@@ -245,6 +246,11 @@ def _item(place: int) -> str:
     return f"i{place}" if place < _MOST_PLACES else ""
 
 
+def _from(place: int) -> str:
+    """Any place from one on."""
+    return f"{FROM}{min(place, _MOST_PLACES)}" if place > 0 else ""
+
+
 def assign(solver: Solver, site: Site, signature: Signature, receiver: int | None) -> None:
     """Arguments to parameters; `receiver`: the value that the first one gets."""
     graph = solver.graph
@@ -293,11 +299,12 @@ def _spread(solver: Solver, source: int, start: int, by_place: list[int], rest: 
                 graph.copy(node, by_place[place])
             elif rest is not None:
                 graph.copy(node, solver.slot(solver.container(("rest", rest)), _item(place - len(by_place))))
-        elif key == "":
-            for taken in by_place[start:]:
+        elif key == "" or key[:1] == FROM:
+            least = start + int(key[1:] or 0)
+            for taken in by_place[least:]:
                 graph.copy(node, taken)
             if rest is not None:
-                graph.copy(node, solver.slot(solver.container(("rest", rest)), ""))
+                graph.copy(node, solver.slot(solver.container(("rest", rest)), _from(least - len(by_place))))
 
     def spread(value: int) -> None:
         if solver.values[value].sort == Sort.CONTAINER:

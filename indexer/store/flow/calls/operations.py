@@ -10,6 +10,9 @@ from indexer.store.flow.values.sites import Site
 from indexer.store.flow.values.solver import Solver
 from indexer.store.flow.values.value import Sort
 
+FROM = "f"
+"""The key of an item that may be at any place from one on, before the place: what stands behind another in `f(a, *rest)`."""
+
 OWN_NAME = "s__name__"
 """The key of an item under the name of the file itself."""
 
@@ -122,6 +125,9 @@ def item_of(solver: Solver, container: int, key: str, target: int) -> None:
     elif known:
         graph.copy(solver.slot(container, known), target)
         graph.copy(solver.slot(container, ""), target)
+        if solver.values[container].first in solver.from_places and known[1:].isdigit():
+            place = int(known[1:])
+            solver.each_slot(container, lambda own, node: graph.copy(node, target) if own[:1] == FROM and int(own[1:]) <= place else None)
     else:
         graph.copy(solver.all_of(container), target)
 
@@ -168,7 +174,7 @@ def named_item(solver: Solver, source: int, names: int, target: int) -> None:
 
 
 def is_from(key: str, place: int) -> bool:
-    return key == "" or (key[:1] == "i" and key[1:].isdigit() and int(key[1:]) >= place)
+    return key == "" or key[:1] == FROM or (key[:1] == "i" and key[1:].isdigit() and int(key[1:]) >= place)
 
 
 def set_item(solver: Solver, holder: int, key: str, source: int, row: int) -> None:

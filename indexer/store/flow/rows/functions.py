@@ -98,7 +98,9 @@ class Functions(Getting):
             for fixture in program.filled.get(child, ()):
                 solver.graph.copy(solver.yields(fixture) if fixture in self._generators else solver.result(fixture), child)
             if part in (Handed.ALL, Handed.EVERY):
-                solver.graph.put(child, solver.container(("rest", child)))
+                rest = solver.container(("rest", child))
+                solver.from_places.add(solver.values[rest].first)
+                solver.graph.put(child, rest)
             elif part == Handed.ALL_NAMED:
                 rest = solver.container(("others", child), is_mapping=True)
                 solver.arguments.rest[rest] = child

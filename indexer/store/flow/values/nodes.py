@@ -44,6 +44,7 @@ class Nodes:
         self._containers: dict[object, int] = {}
         self.lengths: dict[int, int] = {}  # by number of a container that a literal makes: how many elements it has at least
         self._mappings: set[int] = set()
+        self.from_places: set[int] = set()  # numbers of containers of which a call may hand over items at any place from one on
         self._names: dict[str, int] = {}
         self._named: list[str] = []
         self.held_by_kind: dict[int, int] = {}  # by class: the container of what its objects hold (`indexer.store.flow.values.provided`)
