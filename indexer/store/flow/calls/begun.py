@@ -21,10 +21,9 @@ def look_up(solver: Solver, site: Site, beginning: str, value: int) -> None:
         return
     found = {name: None for base in program.order(owner) for name in program.members.get(base, ()) if name.startswith(beginning)}
     names = tuple(name for name in found if program.is_callable(program.member(owner, name)))
-    if len(names) <= _MOST_SURE and not any(_named(solver, name[len(beginning) :]) for name in names):
-        for name in names:
-            solver.load(value, name, site.result, -1)
-    else:
+    if len(names) == 1:
+        solver.load(value, names[0], site.result, -1)
+    elif names:
         solver.begun.append(Begun(value, beginning, names))
         solver.graph.put(site.result, solver.values.number(Sort.BEGUN, len(solver.begun) - 1))
 
@@ -32,6 +31,7 @@ def look_up(solver: Solver, site: Site, beginning: str, value: int) -> None:
 def run(solver: Solver, site: Site, number: int) -> None:
     """Each of them is called."""
     value, beginning, names = solver.begun[number]
+    solver.of_many.setdefault(site.row, {})
     for name in names:
         made = solver.site(site.row, solver.graph.node(), site.result, via=site.via, depth=site.depth + 1)
         made.is_of_many = len(names) > _MOST_SURE

@@ -22,7 +22,8 @@ def call(solver: Solver, site: Site, value: int) -> None:
     """Each value that reaches the callee of a site comes here once."""
     sort, first, second = solver.values[value]
     if sort == Sort.BOUND:
-        _run(solver, site, first, second)
+        if not _run(solver, site, first, second) and solver.values[first].sort == Sort.UNCHANGED:
+            solver.graph.put(site.result, second)
     elif _run(solver, site, value, None):
         return
     elif sort == Sort.CLASS:

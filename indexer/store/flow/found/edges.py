@@ -101,7 +101,7 @@ def _add(made: Found, solver: Solver) -> None:
     many = {row for row, known in members.items() if len(known) > MOST_TARGETS}
     many |= {row for row, known in callees.items() if len(known) > MOST_TARGETS}
     many |= solver.rest_at & callees.keys()
-    many |= solver.of_many.keys()
+    many |= {row for row, members in solver.of_many.items() if members}
     many |= {site.row for site in solver.sites if site.row in callees and site.callee in solver.graph.full and site.via == Via.NONE}
     for row in sorted(many):
         made.gaps.append((_place(program, row), "megamorphic"))
@@ -124,7 +124,7 @@ def _add(made: Found, solver: Solver) -> None:
                 most_sure = MOST_TARGETS if row in solver.of_below else _MOST_SURE.get(via, MOST_TARGETS)
                 is_one_of_many = together > most_sure and sym_id != above.get(row)
                 made.calls.append((place, sym_id, via, is_doubtful or is_one_of_many))
-    for row, of_many in sorted(solver.of_many.items()):
+    for row, of_many in sorted((row, of_many) for row, of_many in solver.of_many.items() if row in many):
         told = {**callees.get(row, {}), **dict.fromkeys(of_many, Via.ATTRIBUTE)}
         if len(told) <= _MOST_BEGUN:
             made.calls.extend((_place(program, row), sym_id, via, True) for sym_id, via in sorted(told.items()))

@@ -21,7 +21,8 @@ class Sites(Nodes):
         self.callers: dict[int, list[tuple[Site, Signature, int | None]]] = {}  # by function: its calls so far
         self.sites: list[Site] = []
         self.called: dict[tuple[int, int], Via] = {}  # row and symbol: an edge
-        self.of_many: dict[int, dict[int, None]] = {}  # by row: members of a name that is computed, too many to be sure of any
+        self.of_many: dict[int, dict[int, None]] = {}
+        """By row where members of a name that is computed are called: those of them that are too many to be sure of any."""
         self.doubtful: dict[tuple[int, int], None] = {}
         self.sure: dict[tuple[int, int], None] = {}
         self._seen: set[tuple[int, int]] = set()
