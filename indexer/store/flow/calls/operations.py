@@ -44,7 +44,9 @@ def iterate(solver: Solver, source: int, target: int, row: int) -> None:
             held = held_by(solver, first)
             if solver.program.member(first, "__iter__") < 0 and held >= 0:
                 graph.copy(solver.elements(held), target)
-            elif solver.program.member(first, one_of(solver, first, "__iter__", "__aiter__")) < 0 <= solver.program.member(first, _OF_ITEMS):
+            elif (
+                solver.program.member(first, one_of(solver, first, "__iter__", "__aiter__")) < 0 <= solver.program.member(first, _OF_ITEMS)
+            ):
                 graph.copy(run(solver, row, value, _OF_ITEMS), target)
             else:
                 next_of(solver, run(solver, row, value, one_of(solver, first, "__iter__", "__aiter__")), target, row)

@@ -117,7 +117,11 @@ def _add(made: Found, solver: Solver) -> None:
                     sym_id in below
                     or (_is_beside(solver, row, sym_id) and not _is_above(solver, row))
                     or ((row, sym_id) in solver.doubtful and (row, sym_id) not in solver.sure)
-                    or (via == Via.INFERRED_TYPE and program.name[row] in solver.names_of_language and _may_be_of_language(solver, mixed, row))
+                    or (
+                        via == Via.INFERRED_TYPE
+                        and program.name[row] in solver.names_of_language
+                        and _may_be_of_language(solver, mixed, row)
+                    )
                 )
                 is_remade = (row, sym_id) in solver.remade_calls
                 together = sum(((row, other) in solver.remade_calls) == is_remade for other in known)

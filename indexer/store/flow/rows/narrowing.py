@@ -6,7 +6,6 @@ from indexer.store.flow.rows.bases import Bases
 from indexer.store.flow.text.kinds import Kind
 from indexer.store.flow.values.value import Sort
 
-
 _CALLED = frozenset({Sort.FUNCTION, Sort.BOUND, Sort.LAMBDA, Sort.CLASS, Sort.DECORATED})
 _OF_FUNCTIONS = frozenset({"builtins.type", "builtins.object", "builtins.function", "builtins.staticmethod", "builtins.classmethod"})
 """What functions and classes may be of."""

@@ -113,7 +113,7 @@ class Binding(Known):
             runs = [(program.member(meta, "__new__"), self.values.number(Sort.CLASS, meta)), (program.member(meta, "__init__"), made)]
             self._run_all(row, runs)
 
-    def _run_all(self, row: int, runs: Sequence[tuple[int, int]], given: Mapping[str, int] = {}) -> None:  # noqa: B006
+    def _run_all(self, row: int, runs: Sequence[tuple[int, int]], given: Mapping[str, int] = {}) -> None:
         for member, first in runs:
             if member >= 0:
                 callee = self.graph.node()

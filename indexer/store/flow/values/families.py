@@ -18,16 +18,15 @@ _MOST_METHODS = 16
 
 
 class Families:
-    """Finds what stands for the rest. `at`: by node the value that does; `orders`: the classes that have a member of one of these objects."""
+    """Finds what stands for the rest. `at`: by node the value that does."""
 
     def __init__(self, program: Program, values: Values) -> None:
         self._program = program
         self._values = values
         self.at: dict[int, int] = {}
-        self.orders: set[int] = set()
 
     def cover(self, node: int, known: list[int], value: int) -> int:
-        """One more value than a node keeps: what stands for it, itself if it is one more method, COVERED if that is there, LOST if nothing does."""
+        """Of one more value than a node keeps what stands for it: itself if it is one more method, COVERED if that is there, LOST for nothing."""
         name, owner = self._of(value)
         if owner < 0:
             return LOST
@@ -77,7 +76,8 @@ class Families:
         first, *others = dict.fromkeys(owners)
         orders = [set(self._program.order(each)) for each in others]
         return next(
-            (base for base in self._program.order(first) if not self._program.is_outside(base) and all(base in order for order in orders)), -1
+            (base for base in self._program.order(first) if not self._program.is_outside(base) and all(base in order for order in orders)),
+            -1,
         )
 
     def _put_before(self, name: str, base: int) -> int:
@@ -89,5 +89,4 @@ class Families:
             if member < 0 or not self._program.is_callable(member):
                 return LOST
             made = self._values.number(Sort.BOUND, self._values.number(Sort.FUNCTION, member), made)
-        self.orders.update(self._program.order(base))
         return made
