@@ -26,7 +26,7 @@ class Families:
         self.at: dict[int, int] = {}
 
     def cover(self, node: int, known: list[int], value: int) -> int:
-        """Of one more value than a node keeps what stands for it: itself if it is one more method, COVERED if that is there, LOST for nothing."""
+        """What stands for one more value than a node keeps: itself if it is one more method, COVERED if that is there, LOST for nothing."""
         name, owner = self._of(value)
         if owner < 0:
             return LOST
