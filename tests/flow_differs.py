@@ -207,6 +207,8 @@ ODD: dict[str, Differs] = {
 }
 
 SCRIPTS: dict[str, Differs] = {
+    "odd_visitor_by_type_name": Differs(_NOT_RUN, wrong={("Walker.visit", "Walker.other")}),
+    "odd_entries_from_entries": Differs(_AT_RUN_TIME, missing={("", "y")}),
     "scripts_define_property_getter_on_exports": Differs(_KNOWN, missing={("", "lib.get")}),
     "scripts_symbol_iterator_by_hand": Differs(
         _BY_LANGUAGE, missing={("", "range.[Symbol.iterator]"), ("", "range.[Symbol.iterator].next")}
