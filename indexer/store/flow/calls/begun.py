@@ -11,6 +11,8 @@ from indexer.store.flow.values.solver import Solver
 from indexer.store.flow.values.value import Sort
 
 _MOST_SURE = 16
+_MOST = 1_000
+"""Of more methods whose names begin so, in generated code, the rest is given nothing."""
 
 
 def look_up(solver: Solver, site: Site, beginning: str, value: int) -> None:
@@ -24,7 +26,7 @@ def look_up(solver: Solver, site: Site, beginning: str, value: int) -> None:
     if len(names) == 1:
         solver.load(value, names[0], site.result, -1)
     elif names:
-        solver.begun.append(Begun(value, beginning, names))
+        solver.begun.append(Begun(value, beginning, names[:_MOST]))
         solver.graph.put(site.result, solver.values.number(Sort.BEGUN, len(solver.begun) - 1))
 
 

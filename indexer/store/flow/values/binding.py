@@ -113,12 +113,12 @@ class Binding(Known):
             runs = [(program.member(meta, "__new__"), self.values.number(Sort.CLASS, meta)), (program.member(meta, "__init__"), made)]
             self._run_all(row, runs)
 
-    def _run_all(self, row: int, runs: Sequence[tuple[int, int]], given: Mapping[str, int] = {}) -> None:
+    def _run_all(self, row: int, runs: Sequence[tuple[int, int]], given: Mapping[str, int] | None = None) -> None:
         for member, first in runs:
             if member >= 0:
                 callee = self.graph.node()
                 made = self.site(row, callee, self.graph.node(), via=Via.INFERRED_TYPE)
-                made.named = dict(given)
+                made.named = dict(given or ())
                 self.activate(made)
                 self.bind(self.symbol(member), first, callee)
 
