@@ -12,7 +12,6 @@ _NO_ATTRIBUTE = "the server finds no attribute of that name"
 _FACTORY = "told of the class, which holds it"
 _KNOWN = "the server names the function that the getter gives; that the getter runs is not told"
 _LATER = "the tracer sees who resumes a generator or a coroutine, and nothing of other threads; the text says who makes them"
-_MADE = "a class that a call makes has no symbol"
 _MODULES = "modules are values only where a name is looked up in them"
 _NOT_RUN = "the runtime calls it, or nothing happened that it is for"
 _OPERATION = "an operation on what has no declared type, and may be of several, is only possible"
@@ -38,6 +37,13 @@ _PATCHED = "a function of a module that another module replaces is told by its n
 _TOGETHER = "of members that meet at one place one that overrides another is only possible"
 _ROOT = "the run has no name for what a class runs as it is made, or a constructor that nobody wrote"
 
+_COPIED_ONTO = "what a decorator puts on a class in place of each of its methods is told by the names of these"
+_EITHER = "which of two values is there the run alone knows"
+_KEYWORDS = "names of arguments that are keys of a mapping which a comprehension makes"
+_NAMESPACE = "what a metaclass puts into the mapping that it is given is not followed"
+_OTHER_CLASS = "what sets the class of an object makes it no object of that class here"
+_PROPERTY_MADE = "a property that a decorator makes of a function is told by the name of the function, where it is read"
+
 _OWN_NAME = "a function that has a name within itself is told by that; what runs is told by the name that holds it"
 _COMPUTED = "a method under a name that is computed has no symbol of its own: what calls it is not told"
 _BOTH = "a property and the function that it is set to have names of their own, and both are told"
@@ -54,7 +60,6 @@ PROGRAMS: dict[str, Differs] = {
     "programs_decorator_stacked": Differs(_BY_NAME, wrong={("main", "act")}),
     "programs_decorator_optional_arguments": Differs(_BY_NAME, wrong={("main", "a"), ("main", "b")}),
     "programs_dataclass_field_callable": Differs(_FACTORY, missing={("", "make")}, wrong={("Job", "make")}),
-    "programs_namedtuple_class_methods": Differs(_MADE, missing={("", "Point.norm")}),
     "programs_middleware_chain": Differs(
         _ORDER,
         wrong={
@@ -169,7 +174,41 @@ FRESH: dict[str, Differs] = {
     "packages_factory_map_across_modules": Differs(_OVERRIDDEN, wrong={("widgets.base.Widget.render", "widgets.base.Widget.draw")}),
 }
 
+ODD: dict[str, Differs] = {
+    "odd_keywords_dict_built_by_comprehension": Differs(_KEYWORDS, missing={("call", "alpha"), ("call", "beta")}),
+    "odd_returns_self_or_other": Differs(_EITHER, wrong={("", "Chain.go")}),
+    "odd_dicts_items_filtered": Differs(_EITHER, wrong={("", "drop")}),
+    "odd_decorators_class_with_descriptor": Differs(_BY_NAME, wrong={("", "Calc.value")}),
+    "odd_decorators_composed_by_reduce": Differs(
+        _ANYWHERE,
+        wrong={
+            *(("", callee) for callee in ("say", "shout.loud")),
+            *(("shout.loud", callee) for callee in ("shout", "shout.loud", "twice", "twice.again")),
+            *(("twice.again", callee) for callee in ("say", "shout", "twice", "twice.again")),
+        },
+    ),
+    "odd_decorators_on_class_replacing_methods": Differs(
+        _COPIED_ONTO,
+        missing={("", "wrap.inner"), ("Thing.go", "wrap.inner"), ("wrap.inner", "Thing.go"), ("wrap.inner", "Thing.stop")},
+        wrong={("", "Thing.go"), ("Thing.go", "Thing.stop")},
+    ),
+    "odd_decorators_property_by_factory": Differs(_PROPERTY_MADE, missing={("", "lazy.get")}),
+    "odd_decorators_async_and_sync_in_one": Differs(_BY_NAME, wrong={("", "plain")}),
+    "odd_generators_chained_filters": Differs(_LATER, missing={("valid", "rows")}, wrong={("", "rows")}),
+    "odd_mro_cooperative_three_mixins": Differs(_OVERRIDDEN, wrong={("A.visit", "Root.visit")}),
+    "odd_mro_abstract_with_registered_virtual": Differs(_OVERRIDDEN, wrong={("Sink.flush", "Sink.write")}),
+    "odd_mro_attribute_class_overridden_below": Differs(_OVERRIDDEN, wrong={("Reader.read", "Parser.parse")}),
+    "odd_classes_state_by_dunder_class": Differs(_OTHER_CLASS, missing={("", "Closed.push")}),
+    "odd_dynamic_getattr_chain_by_split": Differs(_AT_RUN_TIME, missing={("", "B.run")}),
+    "odd_builtins_format_bool_len_int": Differs(_NUMBERS, missing={("", "Temp.__index__")}),
+    "odd_external_collections_abc_mixins": Differs(_BY_LIBRARY, missing={("", "Store.__getitem__")}),
+    "odd_metaclass_instance_tracking": Differs(_BY_NAME, wrong={("", "Widget.__init__")}),
+    "odd_metaclass_fields_collected": Differs(_NAMESPACE, missing={("Form.full_clean", "Field.clean")}),
+}
+
 SCRIPTS: dict[str, Differs] = {
+    "odd_visitor_by_type_name": Differs(_NOT_RUN, wrong={("Walker.visit", "Walker.other")}),
+    "odd_entries_from_entries": Differs(_AT_RUN_TIME, missing={("", "y")}),
     "scripts_define_property_getter_on_exports": Differs(_KNOWN, missing={("", "lib.get")}),
     "scripts_symbol_iterator_by_hand": Differs(
         _BY_LANGUAGE, missing={("", "range.[Symbol.iterator]"), ("", "range.[Symbol.iterator].next")}

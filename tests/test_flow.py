@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from damage_support import other_content
 from ecmascript_cases import cases_of
-from flow_differs import FRESH, PROGRAMS, UNSEEN
+from flow_differs import FRESH, ODD, PROGRAMS, UNSEEN
 from support import CORPORA, crawl_with_ty, write_tree
 from traced import Differs, Edges, cases_in, python_edges
 
@@ -29,6 +29,7 @@ EXPECTED: dict[str, Differs] = {
     **PROGRAMS,
     **UNSEEN,
     **FRESH,
+    **ODD,
     **{
         f"decorators_{case}": Differs(_BY_NAME, wrong={("", "a")})
         for case in (

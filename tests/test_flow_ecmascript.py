@@ -34,6 +34,7 @@ CASES: dict[str, Case] = {
         ("varied", "javascript"),
         ("unseen", "javascript"),
         ("fresh", "javascript"),
+        ("odd", "javascript"),
         ("typescript", "typescript"),
     )
     for case in cases_of(CORPORA / "flow" / f"{name}.cases", language)

@@ -16,6 +16,7 @@ from indexer.store.flow.values.properties import Teller
 from indexer.store.flow.values.solver import Solver
 from indexer.store.flow.values.value import Sort
 
+_OF_LANGUAGE = frozenset(name for kind in (list, dict, str, set, bytes) for name in dir(kind) if name[0] != "_")
 _OF_ANY_NAME = frozenset({"__getattr__", "__getattribute__", "__setattr__"})
 
 
@@ -25,6 +26,7 @@ def solve(program: Program) -> Solver:
     made_classes = made.add_made(program)
     solver = Solver(program, call)
     solver.made_by = made_classes
+    solver.names_of_language = _OF_LANGUAGE
     for row, (owner, is_class) in of_requests.items():
         solver.graph.put(row, solver.values.number(Sort.CLASS if is_class else Sort.OBJECT, owner))
     builder = Builder(solver, program.rows.get(PYTHON, ()))

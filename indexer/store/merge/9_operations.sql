@@ -118,15 +118,16 @@ SELECT * FROM (
 -- Of values whose type no server told, and which were followed to here. What stands on the right of an operator is asked only where the left
 -- side has no answer, so nothing is said of that, unless the text itself says that the left one is a number, a text or a list; what reads an
 -- attribute, and what is called, values are followed through. Something else may reach the place all the same, so each stays among those of
--- no type, and members of several types are only possible. So is what any value is put to (`str(x)`, `x == y`, `if x`) where a text or a number
--- may be, too.
+-- no type, and members of several types are only possible. So is what any value is put to (`str(x)`, `x == y`, `if x`, `x + y`) where a text or a
+-- number may be, too.
 -- Needs: flow_type, operated, runs.
 INSERT INTO flow_call BY NAME
 WITH open AS (
     SELECT n.doc_id, n.line, n.col, n.end_col, n.operation, o.encl_id, n.at_line, n.at_col, n.basis,
            n.operation IN (operation('text'), operation('representation'), operation('format'), operation('truth'), operation('hash'),
                            operation('length'), operation('contains'), operation('equal'), operation('unequal'), operation('less'),
-                           operation('less_equal'), operation('greater'), operation('greater_equal')) AS is_of_any
+                           operation('less_equal'), operation('greater'), operation('greater_equal'),
+                           operation('add'), operation('add_to')) AS is_of_any
     FROM nameless n JOIN operated o USING (doc_id, line, col, operation)
     WHERE o.type_id IS NULL AND is_basis(n.basis, 'value', 'result', 'unknown')
       AND (n.operation NOT BETWEEN operation('add_to') AND operation('bit_or_with') OR NOT EXISTS (

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from indexer.model import Handed, SymbolKind, Via
-from indexer.store.flow.calls import containers, library, models, named, standard, tasks
+from indexer.store.flow.calls import begun, containers, library, models, named, standard, tasks
+from indexer.store.flow.calls.operations import FROM
 from indexer.store.flow.values import arguments
 from indexer.store.flow.values.provided import MADE
 from indexer.store.flow.values.sites import Signature, Site
@@ -21,7 +22,8 @@ def call(solver: Solver, site: Site, value: int) -> None:
     """Each value that reaches the callee of a site comes here once."""
     sort, first, second = solver.values[value]
     if sort == Sort.BOUND:
-        _run(solver, site, first, second)
+        if not _run(solver, site, first, second) and solver.values[first].sort == Sort.UNCHANGED:
+            solver.graph.put(site.result, second)
     elif _run(solver, site, value, None):
         return
     elif sort == Sort.CLASS:
@@ -154,6 +156,9 @@ def _construct(solver: Solver, site: Site, value: int, owner: int, *, is_by_meta
         solver.bind(solver.symbol(member), value, callee)
         graph.watch(given, lambda each: _made_by(solver, owner, meta, each, site.result))
         return
+    if site.row in solver.made_by and len(site.given) == 3:
+        library.make_class(solver, site)
+        return
     made = solver.values.number(Sort.OBJECT, owner)
     graph.put(site.result, solver.values.number(Sort.OBJECT, owner, 1 + site.number) if owner in solver.getters else made)
     if owner in solver.defined:
@@ -242,6 +247,11 @@ def _item(place: int) -> str:
     return f"i{place}" if place < _MOST_PLACES else ""
 
 
+def _from(place: int) -> str:
+    """Any place from one on."""
+    return f"{FROM}{min(place, _MOST_PLACES)}" if place > 0 else ""
+
+
 def assign(solver: Solver, site: Site, signature: Signature, receiver: int | None) -> None:
     """Arguments to parameters; `receiver`: the value that the first one gets."""
     graph = solver.graph
@@ -290,11 +300,12 @@ def _spread(solver: Solver, source: int, start: int, by_place: list[int], rest: 
                 graph.copy(node, by_place[place])
             elif rest is not None:
                 graph.copy(node, solver.slot(solver.container(("rest", rest)), _item(place - len(by_place))))
-        elif key == "":
-            for taken in by_place[start:]:
+        elif key == "" or key[:1] == FROM:
+            least = start + int(key[1:] or 0)
+            for taken in by_place[least:]:
                 graph.copy(node, taken)
             if rest is not None:
-                graph.copy(node, solver.slot(solver.container(("rest", rest)), ""))
+                graph.copy(node, solver.slot(solver.container(("rest", rest)), _from(least - len(by_place))))
 
     def spread(value: int) -> None:
         if solver.values[value].sort == Sort.CONTAINER:
@@ -376,5 +387,6 @@ _BY_NUMBER: dict[int, Callable[[Solver, Site, int], None]] = {
     Sort.REGISTER: standard.register,
     Sort.LATER: tasks.run_later,
     Sort.ELEMENT: run_rest,
+    Sort.BEGUN: begun.run,
 }
 """By the sort of a value what its call does with the first of its numbers."""

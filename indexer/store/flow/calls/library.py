@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from indexer.store.flow.calls import named
+from indexer.store.flow.calls import begun, named
 from indexer.store.flow.calls.operations import collected, elements_of, invoke, item, iterate, merge, next_of, run
 from indexer.store.flow.values.sites import Site
 from indexer.store.flow.values.solver import Solver
@@ -14,6 +14,10 @@ _LEAST_BEGINNING = 4
 """Fewer letters, with the mark before them, say nothing of what a computed name means."""
 
 _Handler = Callable[[Solver, Site], None]
+
+
+TAKEN_APART = ("__reduce_ex__", "__reduce__", "__getstate__")
+"""What an object has for who wants to make another one like it: the first of these is asked."""
 
 
 def _copied(solver: Solver, site: Site) -> None:
@@ -45,12 +49,13 @@ def _sum(solver: Solver, site: Site) -> None:
 
 
 def _one_more(name: str) -> _Handler:
-    """`copy.copy(x)`, which an object may do itself."""
+    """`copy.copy(x)`, which an object may do itself, or take part in as in `pickle`."""
 
     def handler(solver: Solver, site: Site) -> None:
         for source in site.given[:1]:
             solver.graph.copy(source, site.result)
-            solver.compared.append((site.row, source, (name,)))
+            solver.compared.append((site.row, source, (name, *TAKEN_APART)))
+            solver.compared.append((site.row, source, (name, "__setstate__")))
 
     return handler
 
@@ -72,7 +77,28 @@ def _zip(solver: Solver, site: Site) -> None:
     pair = solver.container(("pair", site.number))
     for place in range(len(site.given)):
         solver.graph.copy(elements_of(solver, site, place), solver.slot(pair, f"i{place}"))
-    solver.graph.put(solver.slot(collected(solver, site), ""), pair)
+    made = collected(solver, site)
+    if site.given:
+        solver.graph.put(solver.slot(made, ""), pair)
+    for _, source in site.spread:
+        _columns(solver, site, source, made)
+
+
+def _columns(solver: Solver, site: Site, source: int, made: int) -> None:
+    """`zip(*rows)`: a tuple for each place in them."""
+
+    def item(key: str, node: int) -> None:
+        column = solver.container(("column", site.number, key))
+        solver.graph.copy(node, solver.slot(column, ""))
+        solver.graph.put(solver.slot(made, key), column)
+
+    def row(value: int) -> None:
+        if solver.values[value].sort == Sort.CONTAINER:
+            solver.each_slot(value, item)
+
+    rows = solver.graph.node()
+    iterate(solver, source, rows, -1)
+    solver.graph.watch(rows, solver.once(row))
 
 
 def _enumerate(solver: Solver, site: Site) -> None:
@@ -197,7 +223,7 @@ def _getattr(solver: Solver, site: Site) -> None:
     if site.given and site.told[:1] == "s":
         solver.graph.watch(site.given[0], solver.once(lambda value: solver.load(value, site.told[1:], site.result, -1, site.row)))
     elif site.given and site.told[:1] == "p" and len(site.told) >= _LEAST_BEGINNING:
-        solver.graph.watch(site.given[0], solver.once(lambda value: _each_beginning(solver, site, site.told[1:], value)))
+        solver.graph.watch(site.given[0], solver.once(lambda value: begun.look_up(solver, site, site.told[1:], value)))
     if site.given and site.told:
         for source in site.given[2:3]:
             solver.graph.copy(source, site.result)
@@ -224,17 +250,6 @@ def _hasattr(solver: Solver, site: Site) -> None:
 def _members(solver: Solver, site: Site) -> None:
     for source in site.given[:1]:
         named.members_of(solver, site, source)
-
-
-def _each_beginning(solver: Solver, site: Site, beginning: str, value: int) -> None:
-    """`getattr(x, "visit_" + name)`: any of the methods whose names begin so."""
-    sort, owner, _ = solver.values[value]
-    program = solver.program
-    if sort in (Sort.OBJECT, Sort.CLASS):
-        names = {name: None for base in program.order(owner) for name in program.members.get(base, ()) if name.startswith(beginning)}
-        for name in names:
-            if program.is_callable(program.member(owner, name)):
-                solver.load(value, name, site.result, -1)
 
 
 def _setattr(solver: Solver, site: Site) -> None:
@@ -278,13 +293,18 @@ def _type(solver: Solver, site: Site) -> None:
     if len(site.given) == 1:
         solver.graph.watch(site.given[0], made)
     elif len(site.given) == 3 and site.row in solver.made_by:
-        owner = solver.made_by[site.row]
-        solver.graph.put(site.result, solver.values.number(Sort.CLASS, owner))
-        solver.runs_metaclass(site.row, owner)
-        solver.graph.watch(site.given[2], solver.once(lambda mapping: named.set_items_in_class(solver, owner, mapping, is_own=True)))
+        make_class(solver, site)
     elif len(site.given) == 3:  # it has at least what its bases have
         iterate(solver, site.given[1], bases := solver.graph.node(), -1)
         solver.graph.watch(bases, inherited)
+
+
+def make_class(solver: Solver, site: Site) -> None:
+    """`type("A", (Base,), {…})`, or a metaclass that is called so: a class of its own."""
+    owner = solver.made_by[site.row]
+    solver.graph.put(site.result, solver.values.number(Sort.CLASS, owner))
+    solver.runs_metaclass(site.row, owner)
+    solver.graph.watch(site.given[2], solver.once(lambda mapping: named.set_items_in_class(solver, owner, mapping, is_own=True)))
 
 
 def _new(solver: Solver, site: Site) -> None:

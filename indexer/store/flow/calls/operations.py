@@ -10,9 +10,13 @@ from indexer.store.flow.values.sites import Site
 from indexer.store.flow.values.solver import Solver
 from indexer.store.flow.values.value import Sort
 
+FROM = "f"
+"""The key of an item that may be at any place from one on, before the place: what stands behind another in `f(a, *rest)`."""
+
 OWN_NAME = "s__name__"
 """The key of an item under the name of the file itself."""
 
+_OF_ITEMS = "__getitem__"
 _OF_WITH = frozenset({"__enter__", "__exit__", "__aenter__", "__aexit__"})
 
 
@@ -40,6 +44,10 @@ def iterate(solver: Solver, source: int, target: int, row: int) -> None:
             held = held_by(solver, first)
             if solver.program.member(first, "__iter__") < 0 and held >= 0:
                 graph.copy(solver.elements(held), target)
+            elif (
+                solver.program.member(first, one_of(solver, first, "__iter__", "__aiter__")) < 0 <= solver.program.member(first, _OF_ITEMS)
+            ):
+                graph.copy(run(solver, row, value, _OF_ITEMS), target)
             else:
                 next_of(solver, run(solver, row, value, one_of(solver, first, "__iter__", "__aiter__")), target, row)
 
@@ -119,6 +127,9 @@ def item_of(solver: Solver, container: int, key: str, target: int) -> None:
     elif known:
         graph.copy(solver.slot(container, known), target)
         graph.copy(solver.slot(container, ""), target)
+        if solver.values[container].first in solver.from_places and known[1:].isdigit():
+            place = int(known[1:])
+            solver.each_slot(container, lambda own, node: graph.copy(node, target) if own[:1] == FROM and int(own[1:]) <= place else None)
     else:
         graph.copy(solver.all_of(container), target)
 
@@ -165,7 +176,7 @@ def named_item(solver: Solver, source: int, names: int, target: int) -> None:
 
 
 def is_from(key: str, place: int) -> bool:
-    return key == "" or (key[:1] == "i" and key[1:].isdigit() and int(key[1:]) >= place)
+    return key == "" or key[:1] == FROM or (key[:1] == "i" and key[1:].isdigit() and int(key[1:]) >= place)
 
 
 def set_item(solver: Solver, holder: int, key: str, source: int, row: int) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from indexer.model import Via
 from indexer.store.flow.calls import iterating, parsers
-from indexer.store.flow.calls.library import handed_on
+from indexer.store.flow.calls.library import TAKEN_APART, handed_on
 from indexer.store.flow.calls.operations import collected, elements_of, enter, invoke, item, merge
 from indexer.store.flow.values.provided import globals_by_name
 from indexer.store.flow.values.sites import Site
@@ -118,6 +118,29 @@ def _replace(solver: Solver, site: Site) -> None:
         solver.graph.copy(source, site.result)
         for name, part in site.named.items():
             solver.graph.watch(source, lambda value, name=name, part=part: solver.store(value, name, part))
+
+
+def _pickled(solver: Solver, site: Site) -> None:
+    """`pickle.dumps(x)`: bytes that stand for x."""
+    made = collected(solver, site)
+    for source in site.given[:1]:
+        solver.graph.copy(source, solver.slot(made, ""))
+        solver.compared.append((site.row, source, TAKEN_APART))
+
+
+def _unpickled(solver: Solver, site: Site) -> None:
+    """`pickle.loads(pickle.dumps(x))`: one more of its class."""
+    solver.graph.copy(elements_of(solver, site, 0), site.result)
+    solver.compared.append((site.row, site.result, ("__setstate__",)))
+
+
+def _scheduled(solver: Solver, site: Site) -> None:
+    """`scheduler.enter(delay, priority, f, (x,), {…})`."""
+    for callee in [*site.given[2:3], *([site.named["action"]] if "action" in site.named else [])]:
+        made = solver.site(site.row, callee, solver.graph.node(), via=Via.ARGUMENT, depth=site.depth + 1)
+        made.spread = [(0, node) for node in [*site.given[3:4], *([site.named["argument"]] if "argument" in site.named else [])]]
+        made.spread_named = [*site.given[4:5], *([site.named["kwargs"]] if "kwargs" in site.named else [])]
+        solver.activate(made)
 
 
 def _field(solver: Solver, site: Site) -> None:
@@ -447,6 +470,11 @@ FUNCTIONS: Mapping[str, _Handler] = {
     **dict.fromkeys(("dataclasses.replace", "copy.replace"), _replace),
     **dict.fromkeys(("unittest.mock.Mock", "unittest.mock.MagicMock", "unittest.mock.AsyncMock"), _mock),
     "types.MethodType": _method,
+    **dict.fromkeys(("pickle.dumps", "_pickle.dumps"), _pickled),
+    **dict.fromkeys(("pickle.loads", "_pickle.loads"), _unpickled),
+    **dict.fromkeys(("sched.scheduler.enter", "sched.scheduler.enterabs"), _scheduled),
+    "weakref.finalize": _passes_on(1),
+    **dict.fromkeys(("signal.signal", "_signal.signal"), _called_back("handler", 1)),
     "dataclasses.field": _field,
     **dict.fromkeys(("attr._make.attrib", "attr._next_gen.field", "attr.ib", "attr.field", "attrs.field"), _field),
     **dict.fromkeys(("threading.local", "_threading_local.local", "types.SimpleNamespace", "argparse.Namespace"), _namespace),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from indexer.model import Handed, SymbolFlag, Via
@@ -28,11 +28,17 @@ _OF_SOURCE = {
 }
 
 
+_MOST_BEGUN = 500
+"""The same where a name that is computed begins as the names of methods do: each is possible."""
+
 MOST_SURE = 5
 """Members of so many types may be meant at one place before each is only possible."""
 
 _MOST_SURE = {Via.INFERRED_TYPE: MOST_SURE, Via.ATTRIBUTE: MOST_SURE, Via.RETURNED: MOST_SURE, Via.DECORATED: 1}
 """So many targets at one place, by the way that they came, before each is only possible (measured, ADR 0054)."""
+
+
+_MAKING = frozenset({"__init__", "__new__"})
 
 
 class Place(NamedTuple):
@@ -86,16 +92,20 @@ def _add(made: Found, solver: Solver) -> None:
                 callees.setdefault(row, {})[sym_id] = via
             elif _overrides(program, sym_id, program.means.get(row, ())):
                 below_named.setdefault(row, {})[sym_id] = via
-    members: dict[int, list[int]] = {}
+    members: dict[int, dict[int, Via]] = {}
     for row, sym_id in solver.read:
         if row not in program.typed:
-            members.setdefault(row, []).append(sym_id)
+            members.setdefault(row, {})[sym_id] = Via.INFERRED_TYPE
+    above = {row: _tell_above(program, known) for row, known in callees.items() if len(known) > MOST_SURE}
+    above_read = {row: _tell_above(program, known) for row, known in members.items() if len(known) > MOST_SURE}
     many = {row for row, known in members.items() if len(known) > MOST_TARGETS}
     many |= {row for row, known in callees.items() if len(known) > MOST_TARGETS}
     many |= solver.rest_at & callees.keys()
+    many |= {row for row, members in solver.of_many.items() if members}
     many |= {site.row for site in solver.sites if site.row in callees and site.callee in solver.graph.full and site.via == Via.NONE}
     for row in sorted(many):
         made.gaps.append((_place(program, row), "megamorphic"))
+    mixed = Mixed(solver)
     for row, known in sorted(callees.items()):
         if row not in many:
             place = _place(program, row)
@@ -107,28 +117,54 @@ def _add(made: Found, solver: Solver) -> None:
                     sym_id in below
                     or (_is_beside(solver, row, sym_id) and not _is_above(solver, row))
                     or ((row, sym_id) in solver.doubtful and (row, sym_id) not in solver.sure)
+                    or (
+                        via == Via.INFERRED_TYPE
+                        and program.name[row] in solver.names_of_language
+                        and _may_be_of_language(solver, mixed, row)
+                    )
                 )
                 is_remade = (row, sym_id) in solver.remade_calls
                 together = sum(((row, other) in solver.remade_calls) == is_remade for other in known)
                 most_sure = MOST_TARGETS if row in solver.of_below else _MOST_SURE.get(via, MOST_TARGETS)
-                made.calls.append((place, sym_id, via, is_doubtful or together > most_sure))
+                is_one_of_many = together > most_sure and sym_id != above.get(row)
+                made.calls.append((place, sym_id, via, is_doubtful or is_one_of_many))
+    for row, of_many in sorted((row, of_many) for row, of_many in solver.of_many.items() if row in many):
+        told = {**callees.get(row, {}), **dict.fromkeys(of_many, Via.ATTRIBUTE)}
+        if len(told) <= _MOST_BEGUN:
+            made.calls.extend((_place(program, row), sym_id, via, True) for sym_id, via in sorted(told.items()))
     for row, known in sorted(below_named.items()):
         if len(known) <= MOST_SURE and row not in many:
             made.calls.extend((_place(program, row), sym_id, Via.INFERRED_TYPE, False) for sym_id in sorted(known))
     for row, meant in sorted(members.items()):
-        if len(meant) <= MOST_SURE:
+        if above_read.get(row, -1) >= 0:
+            made.meanings.append((_place(program, row), above_read[row]))
+        elif len(meant) <= MOST_SURE:
             made.meanings.extend((_place(program, row), sym_id) for sym_id in sorted(meant))
     _add_properties(made, solver)
-    made.types.extend(_types(solver))
+    made.types.extend(_types(solver, mixed))
     for owner, row, name in solver.bases:
         _add_bases(made, solver, Place(row, owner, 1), name)
     if solver.graph.is_cut:
         made.gaps.append((_place(program, 0), "steps"))
 
 
-def _types(solver: Solver) -> Iterator[tuple[int, int, str, int, bool, bool, bool]]:
+def _tell_above(program: Program, known: dict[int, Via]) -> int:
+    """Of many members of one name that override one, that one is told, and of too many it alone: the others are told by dispatch.
+
+    Returns:
+        That one, -1 for none.
+    """
+    above = _overridden_by_all(program, known)
+    if above >= 0:
+        known.setdefault(above, Via.INFERRED_TYPE)
+        for sym_id in [each for each in known if each != above] if len(known) > MOST_TARGETS else ():
+            del known[sym_id]
+    return above
+
+
+def _types(solver: Solver, mixed: Mixed) -> Iterator[tuple[int, int, str, int, bool, bool, bool]]:
     """Classes whose objects operations are put to."""
-    program, graph, values, mixed = solver.program, solver.graph, solver.values, Mixed(solver)
+    program, graph, values = solver.program, solver.graph, solver.values
     in_turn: dict[int, list[set[int]]] = {}  # by function: classes that an attribute holds which classes below set
     for row in solver.of_below:
         in_turn.setdefault(program.body[row], []).append(solver.classes_at(row))
@@ -137,6 +173,8 @@ def _types(solver: Solver) -> Iterator[tuple[int, int, str, int, bool, bool, boo
         if any(node in graph.full for node in nodes):
             continue
         known = {first for node in nodes for sort, first, _ in map(values.__getitem__, graph.values(node)) if sort == Sort.OBJECT}
+        if above := solver.families.bases(nodes):
+            known = {owner for owner in known if owner in above or above.isdisjoint(program.order(owner))}
         owners = sorted(owner for owner in known if owner < program.symbols and not program.is_outside(owner))
         if len(owners) <= MOST_TARGETS:
             what = SIGN if row >= 0 and program.kind[row] == Kind.COMBINE else RESULT if is_result else ""
@@ -144,6 +182,12 @@ def _types(solver: Solver) -> Iterator[tuple[int, int, str, int, bool, bool, boo
             is_each = len(owners) > 1 and set(owners) in in_turn.get(function, ())
             is_mixed = bool(owners) and any(map(mixed.may_hold_more, nodes))
             yield from ((row, symbol, what, owner, not is_each and len(owners) > MOST_SURE, is_each, is_mixed) for owner in owners)
+
+
+def _may_be_of_language(solver: Solver, mixed: Mixed, row: int) -> bool:
+    """Whether an attribute that lists, mappings and texts have, too, may be one of such: what is known of the receiver is not all."""
+    receiver = row + 1
+    return solver.program.parent[receiver] == row and any(map(mixed.may_hold_more, _nodes_of(solver, receiver, is_result=False)))
 
 
 def _nodes_of(solver: Solver, row: int, *, is_result: bool) -> list[int]:
@@ -183,7 +227,22 @@ def _add_bases(made: Found, solver: Solver, place: Place, name: str) -> None:
         made.bases.append((place, None, name))
 
 
-def _overriding(program: Program, known: dict[int, Via]) -> set[int]:
+def _overridden_by_all(program: Program, known: Collection[int]) -> int:
+    """The nearest method that all methods of one name are, or override; -1 for none."""
+    owners = [program.class_of(sym_id) for sym_id in known]
+    names = {program.names[sym_id] for sym_id in known}
+    if -1 in owners or len(names) > 1 or not _MAKING.isdisjoint(names) or not all(map(program.is_callable, known)):
+        return -1
+    first, *others = map(program.order, owners)
+    (name,) = names
+    for base in first:
+        found = program.members.get(base, {}).get(name, -1)
+        if found >= 0 and program.is_callable(found) and not program.is_outside(found) and all(base in order for order in others):
+            return found
+    return -1
+
+
+def _overriding(program: Program, known: Collection[int]) -> set[int]:
     """Of the members that may be called at one place those that override another of them."""
     owners = {sym_id: owner for sym_id in known if (owner := program.class_of(sym_id)) >= 0} if len(known) > 1 else {}
     return {

@@ -73,14 +73,14 @@ class Bases(Sources):
                         solver.kept_by[sym_id] = owner
                         program.flags[sym_id] |= _FLAGS_OF[kept]
         makers = {sym_id: name for sym_id, name in program.outside.items() if name in ("builtins.property", "builtins.type")}
-        for row in self._rows if makers else ():
+        for row in self._rows if makers or solver.made_by else ():
             if program.kind[row] != Kind.CALL:
                 continue
+            for at in (at for at in self.taken(row, 0) if at in solver.made_by):
+                self._place_below(solver.made_by[at], row, at)
             for maker in (makers[sym_id] for at in self.taken(row, 0) for sym_id in program.means.get(at, ()) if sym_id in makers):
                 if maker == "builtins.property":
                     solver.is_described = True
-                for at in (at for at in self.taken(row, 0) if at in solver.made_by):
-                    self._place_below(solver.made_by[at], row, at)
                 for mapping in self.taken(row, Handed.ARGUMENT + 2):
                     solver.set_names.update(program.key[child][1:] for child in self._takes.get(mapping, ()))
 
@@ -110,12 +110,16 @@ class Bases(Sources):
             return []
         if program.kind[row] != Kind.CALL:
             meant = program.means.get(row, ())
+            if (held := self._held_alone(row)) >= 0:
+                return self.made_classes(held, depth + 1)
             above = [each for sym_id in meant if program.flags[sym_id] & PARAMETER for each in self._given_for(sym_id)]
             found = [sym_id for sym_id in meant if program.is_type(sym_id)]
             found += [sym_id for each in above for sym_id in self.made_classes(each, depth + 1)]
             return list(dict.fromkeys(found)) if len(found) <= _MOST_GIVEN else []
         found: list[int] = []
         callees = self.taken(row, Handed.CALLEE)
+        if len(callees) == 1 and callees[0] in self._solver.made_by:
+            return [self._solver.made_by[callees[0]]]
         for sym_id in program.means.get(callees[0], ()) if len(callees) == 1 else ():
             if program.outside.get(sym_id, "") == "builtins.type":
                 for bases in self.taken(row, Handed.ARGUMENT + 1):
@@ -126,6 +130,14 @@ class Bases(Sources):
                     for given in self._behind(row, callees[0], sym_id, child):
                         found += self.made_classes(given, depth + 1)
         return list(dict.fromkeys(found))
+
+    def _held_alone(self, row: int) -> int:
+        """The call whose result is all that a variable of a module ever holds; -1 for none."""
+        program = self._program
+        means = program.means.get(row, ())
+        binders = self._binders.get(means[0], ()) if len(means) == 1 and program.holds(means[0]) else ()
+        parts = self.taken(binders[0], 0) if len(binders) == 1 else ()
+        return parts[0] if len(parts) == 1 and program.kind[parts[0]] == Kind.CALL else -1
 
     def _given_for(self, parameter: int) -> list[int]:
         """The rows that calls in the text hand over for a parameter, and classes that its function is a decorator of."""

@@ -98,7 +98,9 @@ class Functions(Getting):
             for fixture in program.filled.get(child, ()):
                 solver.graph.copy(solver.yields(fixture) if fixture in self._generators else solver.result(fixture), child)
             if part in (Handed.ALL, Handed.EVERY):
-                solver.graph.put(child, solver.container(("rest", child)))
+                rest = solver.container(("rest", child))
+                solver.from_places.add(solver.values[rest].first)
+                solver.graph.put(child, rest)
             elif part == Handed.ALL_NAMED:
                 rest = solver.container(("others", child), is_mapping=True)
                 solver.arguments.rest[rest] = child
@@ -121,7 +123,8 @@ class Functions(Getting):
         if program.part[row] == 1 or program.is_type(sym_id):
             solver.graph.put(row, solver.values.number(Sort.CLASS, sym_id))
             self._decorate(row, sym_id, solver.graph.node())
-            solver.make_class(row, sym_id)
+            given = {program.key[child]: self._at(child) for child in self.taken(row, Handed.KEYWORD)}
+            solver.make_class(row, sym_id, given)
             return
         signature = self._signature(row)
         solver.signatures.setdefault(sym_id, []).append(signature)

@@ -6,6 +6,10 @@ from indexer.store.flow.rows.bases import Bases
 from indexer.store.flow.text.kinds import Kind
 from indexer.store.flow.values.value import Sort
 
+_CALLED = frozenset({Sort.FUNCTION, Sort.BOUND, Sort.LAMBDA, Sort.CLASS, Sort.DECORATED})
+_OF_FUNCTIONS = frozenset({"builtins.type", "builtins.object", "builtins.function", "builtins.staticmethod", "builtins.classmethod"})
+"""What functions and classes may be of."""
+
 
 class Narrowing(Bases):
     """Handles rows NARROW."""
@@ -13,17 +17,21 @@ class Narrowing(Bases):
     def narrow(self, row: int) -> None:
         """Objects that are of a class, or of none.
 
-        What is no object, such as a function or a list, may be of a class from outside. Where nothing comes, it is an object of the class.
+        What is no object, such as a function or a list, may be of a class from outside; a function is no list, text or weak reference.
+        Where nothing comes, it is an object of the class.
         """
         program, solver = self._program, self._solver
         is_without = program.part[row] == 1
         classes = self._classes(self.taken(row, 1))
         is_ours = classes is not None and not any(map(program.is_outside, classes))
+        is_plain = classes is not None and all(self._is_plain_type(program.outside.get(sym_id, "")) for sym_id in classes)
 
         def narrowed(value: int) -> None:
             sort, first, _ = solver.values[value]
             if classes is None:
                 is_kept = True
+            elif is_plain and sort in _CALLED:
+                is_kept = is_without
             elif sort != Sort.OBJECT:
                 is_kept = is_without or not is_ours
             elif is_ours:
@@ -37,6 +45,10 @@ class Narrowing(Bases):
             solver.graph.watch(source, narrowed)
         if is_ours and classes and not is_without:
             solver.narrowed.append((row, tuple(sorted(classes))))
+
+    @staticmethod
+    def _is_plain_type(name: str) -> bool:
+        return name.startswith(("builtins.", "weakref.")) and name not in _OF_FUNCTIONS
 
     def _classes(self, rows: list[int]) -> set[int] | None:
         """The classes that are named, one or several in brackets; None where there is anything else."""

@@ -1,4 +1,7 @@
-"""Classes that `type(name, bases, members)` makes: no symbol stands for one, and none is told; its objects have members of their own."""
+"""Classes that `type(name, bases, members)` makes, or a metaclass that is called so.
+
+No symbol stands for one, and none is told; its objects have members of their own.
+"""
 
 from __future__ import annotations
 
@@ -12,18 +15,34 @@ _MOST = 200
 
 def add_made(program: Program) -> dict[int, int]:
     """Adds to a program a class for each such call; by row of the name `type` that is called. No values may flow yet."""
-    makers = {sym_id for sym_id, name in program.outside.items() if name == "builtins.type"}
+    types = {sym_id for sym_id, name in program.outside.items() if name == "builtins.type"}
+    makers = _below(program, types)
+    names = {program.names[sym_id] for sym_id in makers}
     rows = [
         row
-        for row in (program.rows.get(PYTHON, ()) if makers else ())
-        if program.name[row] == "type" and program.part[row] == Handed.CALLEE and not makers.isdisjoint(program.means.get(row, ()))
+        for row in (program.rows.get(PYTHON, ()) if types else ())
+        if program.name[row] in names and program.part[row] == Handed.CALLEE and not makers.isdisjoint(program.means.get(row, ()))
     ]
     found: dict[int, int] = {}
     for row in rows if len(rows) <= _MOST else ():
         call = program.parent[row]
         if call >= 0 and program.kind[call] == Kind.CALL and _has_members(program, call):
             found[row] = program.add_class("")
+            for meta in makers.intersection(program.means[row]) - types:
+                program.metaclasses[found[row]] = meta
     return found
+
+
+def _below(program: Program, types: set[int]) -> set[int]:
+    """`type`, and the classes of the workspace below it. Bases that functions give are not known yet, so no order of bases is asked for."""
+    below: dict[int, list[int]] = {}
+    for owner, bases in program.bases.items():
+        for base in bases if types and not program.is_outside(owner) else ():
+            below.setdefault(base, []).append(owner)
+    found = list(types)
+    for each in found:
+        found += [owner for owner in below.get(each, ()) if owner not in found]
+    return set(found)
 
 
 def _has_members(program: Program, call: int) -> bool:

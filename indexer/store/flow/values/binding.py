@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from indexer.model import Via
 from indexer.store.flow.values.known import Form, Known
@@ -86,8 +86,12 @@ class Binding(Known):
             self._held_first[receiver] = site.number
         return self.values.number(Sort.PARTIAL, self._held_first[receiver], value)
 
-    def make_class(self, row: int, sym_id: int) -> None:
-        """A class statement calls the metaclass, and what the nearest base does with who inherits from it."""
+    def make_class(self, row: int, sym_id: int, given: Mapping[str, int]) -> None:
+        """A class statement calls the metaclass, and what the nearest base does with who inherits from it.
+
+        Args:
+            given: nodes of its arguments by name.
+        """
         program = self.program
         made = self.values.number(Sort.CLASS, sym_id)
         meta = program.metaclass(sym_id)
@@ -98,7 +102,7 @@ class Binding(Known):
             if all(program.metaclass(base) < 0 for base in program.order(sym_id)[1:]):
                 self.graph.put(self.attribute(meta, MADE), made)
         self.made_classes.append((row, sym_id))
-        self._run_all(row, runs)
+        self._run_all(row, runs, given)
 
     def runs_metaclass(self, row: int, owner: int) -> None:
         """A class is made by a call of `type`; `owner`: it, or what it is below."""
@@ -109,11 +113,13 @@ class Binding(Known):
             runs = [(program.member(meta, "__new__"), self.values.number(Sort.CLASS, meta)), (program.member(meta, "__init__"), made)]
             self._run_all(row, runs)
 
-    def _run_all(self, row: int, runs: Sequence[tuple[int, int]]) -> None:
+    def _run_all(self, row: int, runs: Sequence[tuple[int, int]], given: Mapping[str, int] | None = None) -> None:
         for member, first in runs:
             if member >= 0:
                 callee = self.graph.node()
-                self.activate(self.site(row, callee, self.graph.node(), via=Via.INFERRED_TYPE))
+                made = self.site(row, callee, self.graph.node(), via=Via.INFERRED_TYPE)
+                made.named = dict(given or ())
+                self.activate(made)
                 self.bind(self.symbol(member), first, callee)
 
     def _class_of(self, receiver: int) -> int:

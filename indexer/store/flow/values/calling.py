@@ -21,6 +21,8 @@ class Sites(Nodes):
         self.callers: dict[int, list[tuple[Site, Signature, int | None]]] = {}  # by function: its calls so far
         self.sites: list[Site] = []
         self.called: dict[tuple[int, int], Via] = {}  # row and symbol: an edge
+        self.of_many: dict[int, dict[int, None]] = {}
+        """By row where members of a name that is computed are called: those of them that are too many to be sure of any."""
         self.doubtful: dict[tuple[int, int], None] = {}
         self.sure: dict[tuple[int, int], None] = {}
         self._seen: set[tuple[int, int]] = set()
@@ -64,7 +66,9 @@ class Sites(Nodes):
         self.graph.watch(site.callee, call)
 
     def edge(self, site: Site, sym_id: int, *, via: Via | None = None) -> None:
-        if site.row >= 0:
+        if site.row >= 0 and site.is_of_many:
+            self.of_many.setdefault(site.row, {})[sym_id] = None
+        elif site.row >= 0:
             key = (site.row, sym_id)
             if site.is_doubtful:
                 self.doubtful.setdefault(key)

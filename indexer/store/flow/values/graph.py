@@ -20,6 +20,9 @@ MOST_WIDE = 1_000
 
 Watcher = Callable[[int], None]
 
+COVERED, LOST = -1, -2
+"""Of one more value than a node keeps: something there stands for it, or nothing does."""
+
 
 class Graph:
     """`steps`: values that reached a node; `is_cut`: there were more than may be."""
@@ -38,6 +41,8 @@ class Graph:
         self._texts: dict[int, list[int]] = {}
         self._rest: dict[int, int] = {}
         self._rests: set[int] = set()
+        self.cover: Callable[[int, list[int], int], int] = lambda node, known, value: LOST
+        """By node, what it keeps and one more value: another value that stands for it, COVERED or LOST."""
 
     def clear(self) -> None:
         """Watchers point back at who made them; cut, all goes at once, without the garbage collector."""
@@ -69,7 +74,7 @@ class Graph:
         elif value in known:
             return
         elif len(known) >= MOST_VALUES and value not in self._rests and (node not in self._wide or len(known) >= MOST_WIDE):
-            self._overflow(node, known)
+            self._overflow(node, known, value)
             return
         else:
             known.append(value)
@@ -82,12 +87,20 @@ class Graph:
         self._rests.add(value)
         known = self.reached[node]
         if known is not None and node in self.full:
-            self._overflow(node, known)
+            self._go_on(node, known, value)
 
-    def _overflow(self, node: int, known: list[int]) -> None:
-        self.full.add(node)
-        value = self._rest.get(node)
-        if value is not None and value not in known:
+    def _overflow(self, node: int, known: list[int], value: int) -> None:
+        found = self.cover(node, known, value)
+        if found >= 0:
+            self._rests.add(found)
+            self._go_on(node, known, found)
+        elif found == LOST:
+            self.full.add(node)
+            if (rest := self._rest.get(node)) is not None:
+                self._go_on(node, known, rest)
+
+    def _go_on(self, node: int, known: list[int], value: int) -> None:
+        if value not in known:
             known.append(value)
             self._queue.append((node, value))
 
@@ -174,7 +187,7 @@ class Graph:
                     elif value in known:
                         continue
                     elif len(known) >= MOST_VALUES and value not in rests and (target not in self._wide or len(known) >= MOST_WIDE):
-                        self._overflow(target, known)
+                        self._overflow(target, known, value)
                         continue
                     else:
                         known.append(value)

@@ -11,7 +11,7 @@ from indexer.store.flow.values.arguments import Arguments
 from indexer.store.flow.values.calling import Sites
 from indexer.store.flow.values.properties import Properties, Told
 from indexer.store.flow.values.records import Models
-from indexer.store.flow.values.sites import Signature, Site
+from indexer.store.flow.values.sites import Begun, Signature, Site
 
 OWN = -1
 """In place of a class that a result is declared to be of: the one that the method is called on."""
@@ -61,6 +61,8 @@ class Known(Sites):
         self.defaults: dict[int, list[int]] = {}  # by parameter: nodes of what it is where a call gives nothing
         self.compared: list[tuple[int, int, tuple[str, ...]]] = []  # row, node, and names of which each object there runs the first it has
         self.rest_at: set[int] = set()  # rows where items of a container may be called that are more than a node keeps
+        self.begun: list[Begun] = []
+        self.class_names: dict[str, list[int]] = {}  # classes of the workspace, once they are asked for
         self.remade: set[int] = set()  # functions whose decorators may make another one of them
         self.records: set[int] = set()  # classes whose arguments are their fields
         self.nothing = self.graph.node()  # what is handed over and holds no value that flows

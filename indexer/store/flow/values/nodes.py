@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from indexer.store.flow.text.program import Program
+from indexer.store.flow.values.families import Families
 from indexer.store.flow.values.graph import MOST_TEXTS, MOST_VALUES, Graph
 from indexer.store.flow.values.value import Sort, Values
 
@@ -19,6 +20,8 @@ class Nodes:
     """Holds the graph, and the nodes that are made on the way, by what they stand for."""
 
     most_texts = MOST_TEXTS
+    names_of_language: frozenset[str] = frozenset()
+    """Methods of the language's own types, of which nothing flows: of what may be of such a one, a method of that name is only possible."""
     has_records = False
     """Whether objects without a class have properties."""
 
@@ -27,6 +30,8 @@ class Nodes:
         self.symbols_at = len(program.kind)
         self.graph = Graph(self.symbols_at + len(program.kinds), most_steps=MOST_STEPS, most_texts=self.most_texts)
         self.values = Values()
+        self.families = Families(program, self.values)
+        self.graph.cover = self.families.cover
         self._results: dict[int, int] = {}
         self._yields: dict[int, int] = {}
         self._of_class: dict[int, int] = {}
@@ -39,6 +44,7 @@ class Nodes:
         self._containers: dict[object, int] = {}
         self.lengths: dict[int, int] = {}  # by number of a container that a literal makes: how many elements it has at least
         self._mappings: set[int] = set()
+        self.from_places: set[int] = set()  # numbers of containers of which a call may hand over items at any place from one on
         self._names: dict[str, int] = {}
         self._named: list[str] = []
         self.held_by_kind: dict[int, int] = {}  # by class: the container of what its objects hold (`indexer.store.flow.values.provided`)

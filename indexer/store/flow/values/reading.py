@@ -159,6 +159,8 @@ class Reading(Setting):
         _, first, second = self.values[value]
         if name in _OF_ENUMERATION and self.values[value].sort == Sort.OBJECT:
             self._load_of_enumeration(first, target)
+        if name == "_replace" and self.values[value].sort == Sort.OBJECT:  # of a named tuple: one more of its class
+            self.graph.put(target, self.values.number(Sort.BOUND, self.values.number(Sort.UNCHANGED), value))
         if self.values[value].sort == Sort.SUPER:
             of_super(self, first, second, name, target)
         elif self.values[value].sort == Sort.OBJECT and (held := held_by(self, first)) >= 0:

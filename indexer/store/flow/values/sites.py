@@ -45,6 +45,14 @@ class Signature:
         return self._taken
 
 
+class Begun(NamedTuple):
+    """What `getattr(x, "visit_" + name)` may give: members of a value whose names begin so."""
+
+    value: int
+    beginning: str
+    names: tuple[str, ...]
+
+
 @dataclass(slots=True)
 class Returned:
     """A call whose result a function returns.
@@ -77,6 +85,7 @@ class Site:
     depth: int = 0  # calls on behalf of which it is made
     is_doubtful: bool = False  # an operation: what else may be operated on here has no rows
     is_of_rest: bool = False  # it calls items of a container that are more than a node keeps
+    is_of_many: bool = False  # it calls one of the members of a name that is computed: more than are told as sure
     is_caller: bool = False  # it makes what calls a method by its name
     passed_on: Returned | None = None
     local: int = -1  # where the function that returns the result sees it

@@ -46,6 +46,7 @@ class Sort:
     PROXY = 32  # number of the call that made it, value of the object with its traps
     MAKER = 28  # symbol of a metaclass: what `super().__new__` is in it, which gives the classes that it makes
     ELEMENT = 35  # number of a container: the items of it that are more than a node keeps
+    BEGUN = 36  # number of what `getattr(x, "visit_" + name)` may give (`indexer.store.flow.calls.begun`)
     MADE_BY = 29  # symbol of a class: what `super().__call__` is in its metaclass, which makes an object of it
 
 

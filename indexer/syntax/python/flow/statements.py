@@ -337,6 +337,8 @@ class FlowReader(Patterns):
                 keyword = base.child_by_field_name("name")
                 if keyword is not None and keyword.text == b"metaclass":
                     self._value(base.child_by_field_name("value"), row, Handed.METACLASS)
+                elif keyword is not None:  # `__init_subclass__` is given it
+                    self._value(base.child_by_field_name("value"), row, Handed.KEYWORD, keyword.text.decode("utf-8", "replace"))
             else:
                 while base is not None and base.kind_id == K_SUBSCRIPT:
                     base = base.child_by_field_name("value")
