@@ -56,7 +56,7 @@ CONTENT_VERSION: what the same source means; a change makes indexes want a rebui
                     counted from the end or computed, signs before values, branches for type checkers alone
    23  2026-11-30  Python: types that are written as strings in brackets outside of annotations, what `"%r %d" % (a, b)` runs by its
                     letters; TypeScript: `export type *`, names called `using`, tags with type arguments
-   24  2026-11-30  Python: what a class statement gives `__init_subclass__`
+   24  2026-11-30  Python: what a class statement gives `__init_subclass__`; shells: names that share one answer
 """
 
 from __future__ import annotations

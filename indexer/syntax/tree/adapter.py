@@ -16,7 +16,7 @@ from indexer.syntax.c_tokens import TYPES_OF_C, words_of_macro
 from indexer.syntax.depth import depth_of
 from indexer.syntax.ecmascript.operands import Operands
 from indexer.syntax.model import ASK, Definition, MacroWord, Span, Syntax, Tokens
-from indexer.syntax.tree.alike import Alike
+from indexer.syntax.tree.alike import alike
 from indexer.syntax.tree.binary import add_sides
 from indexer.syntax.tree.damage import deep_offset
 from indexer.syntax.tree.formats import named_in_formats
@@ -360,14 +360,11 @@ class Adapter:
         unknown: list[int] = []  # of which the server would say what the module binds, which they do not mean
         namespace, namespace_end = -1, 0  # the import that the last token means, where it is `import * as name`; and its end
         parts: dict[tuple[int, str, int, bool], int] = {}
-        alike = Alike() if self.rules.alike else None
         found: tuple[Group, bool] | None
         for index, (start, enclosing, scope) in enumerate(placed):
             entry = defined.get(start)
             if entry is not None:
                 self._definition(entry, index, tokens, members, enclosing)
-                if alike is not None:
-                    alike.define(entry.name)
                 continue
             name, bits = names[index], get_role(start, READ)
             all_roles.append(bits)
@@ -408,8 +405,6 @@ class Adapter:
                 meant.append(ASK)
                 asked.append(True)
                 callees.append(-1)
-                if alike is not None:
-                    alike.add(index, start, name, bits, scope)
             else:
                 is_second = start in self.seconds
                 if is_second:
@@ -419,7 +414,7 @@ class Adapter:
                 callees.append(index if call else -1)
         for index in unknown:
             asked[index] = False
-        return [*uses, *alike.uses()] if alike is not None else uses
+        return [*uses, *alike(tokens, placed, defined)] if self.rules.alike else uses
 
     def _share(self, tokens: Tokens, at: dict[int, int], uses: list[tuple[int, int]]) -> None:
         """One question for all tokens that mean what stands at one place."""
