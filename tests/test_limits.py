@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
 import math
+import re
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -140,7 +140,9 @@ def test_a_file_that_takes_too_long_is_lost_though_every_answer_comes(crawl_with
     done = crawl_with("poison_slow_at_definition", max_file_s=1.0, spec={"window": 4})
     status, reason = _coverage(done, "slow.py")["definition"]
     kept = re.fullmatch(r"time_limit: (\d+) of (\d+) answered", reason)
-    assert status == "lost" and kept is not None and 0 < int(kept[1]) < int(kept[2])
+    assert status == "lost"
+    assert kept is not None
+    assert 0 < int(kept[1]) < int(kept[2])
     sql = "SELECT count(*) FROM occurrences WHERE path = 'slow.py' AND evidence = 'definition' AND symbol IS NOT NULL"
     assert rows(done.generation, sql)[0][0] > 0  # what came in time is kept
     assert {_statuses(done)[path] for path in FILES} == {"ok"}
