@@ -50,8 +50,8 @@ A script's keys, all optional:
     size             how many, or how much, of what a fault below names
 
 Faults: die, hang, half_header, half_body, wrong_length, invalid_json, invalid_utf8, invalid_utf8_error, deep, twice, wrong_id, error,
-wrong_shape, out_of_range, strange_uri, no_header, huge (200 MB), babble (notifications without end), late (no answer after `late_s`), slow (the right
-one), kill_client, stop_client (it hangs, as if in code of its own), answer_and_die (half a second after the answer),
+wrong_shape, out_of_range, strange_uri, no_header, huge (200 MB), babble (notifications without end), late (no answer after `late_s`),
+slow (the right one then), kill_client, stop_client (it hangs, as if in code of its own), answer_and_die (half a second after the answer),
 many (a hundred places for one question), swell (takes ever more memory and does not answer).
 Of the script's `size`: long (a hover, and messages of an error, of so many characters), many_symbols, nested_symbols, many_diagnostics,
 asks_much (one request of its own for so many settings), many_tokens (notes of progress, each of another), many_registrations, and without
