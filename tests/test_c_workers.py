@@ -61,3 +61,19 @@ def test_several_workers_make_the_index_that_one_makes(tmp_path: Path) -> None:
 
 def _log(root: Path) -> list[str]:
     return (root / ".lspidx" / "log" / "lspidx.log").read_text(encoding="utf-8").splitlines()
+
+
+def test_a_server_that_answers_a_body_by_its_prototype_does_not_differ(tmp_path: Path) -> None:
+    """The sample of targets that are asked again: clangd leads from where a function is defined to where it is declared, and back."""
+    requires("clangd")
+    files = {
+        "all.h": "int far(int value);\n",
+        "a.c": (
+            '#include "all.h"\n\nint near(int value);\n\nint far(int value) { return near(value); }\n\n'
+            "int near(int value) { return value; }\n"
+        ),
+    }
+    done = crawl(write_tree(tmp_path / "work", files), Config(cross_check=1.0), Watcher(), environment={})
+    found = done.manifest["cross_check"]
+    assert found["checked"] > 0
+    assert found["disagreed"] == 0, found["samples"]

@@ -157,6 +157,13 @@ def test_a_language_server_is_asked_about_what_changed_since_and_what_leads_into
     ]
 
 
+def test_what_leads_into_a_file_that_has_another_name_now_is_asked_of_a_server(root: Path):
+    (root / "shop" / "models.py").rename(root / "shop" / "things.py")
+    (root / "shop" / "models.py").symlink_to("things.py")
+    assert lspidx("index", "--scip", "../index.scip", "--quiet", cwd=root).returncode == 0
+    assert rows(root, "SELECT DISTINCT server FROM coverage WHERE path = 'shop/till.py' AND method <> 'syntax'") == [("ty",)]
+
+
 def test_an_edit_after_the_import_costs_the_edited_file_only(root: Path):
     assert lspidx("index", "--scip", "../index.scip", cwd=root).returncode == 0
     (root / "shop" / "till.py").write_text("\n" + FILES["shop/till.py"], encoding="utf-8")

@@ -49,13 +49,19 @@ def _misfits(file: str, root: str, paths: Sequence[str]) -> dict[str, str]:
     from indexer.scip.answers import Answers
     from indexer.scip.fits import Misfit
 
-    answers, found, leading = Answers(Path(file), Path(root)), dict[str, str](), dict[str, set[str]]()
+    answers, leading, why = Answers(Path(file), Path(root)), dict[str, set[str]](), dict[str, str]()
     for path in paths:
         try:
             leading[path] = answers.leads_to(path)
         except Misfit as error:
-            found[path] = str(error)[:_MOST_REASON]
-    changed = frozenset(path for path in found if answers.has(path))
+            why[path] = str(error)[:_MOST_REASON]
+    for other in sorted(set[str]().union(*leading.values()) - leading.keys() - why.keys()):  # what is not crawled, or not there any more
+        try:
+            answers.document(other)
+        except Misfit as error:
+            why[other] = str(error)[:_MOST_REASON]
+    found = {path: why[path] for path in paths if path in why}
+    changed = {path for path in why if answers.has(path)}
     for path, others in leading.items():
         if into := min(others & changed, default=""):
             found[path] = f"it leads into {into}"[:_MOST_REASON]

@@ -61,13 +61,23 @@ def shared(tally: Check, document: Document, builtins: Mapping[str, list[harvest
                 for i in range(len(tokens))
                 if tokens.symbol[i] == symbol and tokens.roles[i] & (Role.WRITE | Role.DEFINITION)
             }
-            agrees = any((line, col) in mine for _, line, col, _, _ in found)
+            agrees = any((line, col) in mine for _, line, col, _, _ in found) or _is_declared_at(document, token, found)
         else:
             mine_found = document.answers.definitions.get(same, [])
             up = tokens.up[token]
             expected = harvest.packages_of(mine_found, up, surroundings) if up else mine_found
             agrees = found == expected or (bool(expected) and set(expected) < set(found))  # where a class is made: its constructor too
         tally.add(agrees, _where(document, tokens.line[token], tokens.col[token], tokens.name[token]))
+
+
+def _is_declared_at(document: Document, token: int, found: list[harvest.Place]) -> bool:
+    """Whether a server that is asked at a body leads to what declares it, in this file by its name or in another one (clangd)."""
+    assert document.syntax is not None
+    tokens = document.syntax.tokens
+    if not found or not tokens.roles[token] & Role.DEFINITION:
+        return False
+    here = {(line, col) for uri, line, col, _, _ in found if uri_to_path(uri) == document.path}
+    return not here or any(tokens.name[i] == tokens.name[token] for i in range(len(tokens)) if (tokens.line[i], tokens.col[i]) in here)
 
 
 def backward(tally: Check, document: Document) -> None:
