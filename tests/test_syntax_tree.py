@@ -907,9 +907,12 @@ function other() { return run(isLess < this.size); }
 
 
 def test_in_a_shell_the_names_between_two_definitions_share_one_question():
-    text = 'echo "$a"\na=1\necho "$a"\nif x; then echo "$a"; fi\na=2\necho "$a"\nf() { local a; echo "$a"; g; g; }\necho "$a"; f; f\n'
+    text = (
+        'echo "$a"\na=1\necho "$a"\nif x; then echo "$a"; fi\na=2\necho "$a"\nf() { local a; echo "$a"; g; g; }\necho "$a"; f; f\n'
+        "h() { f; }\nk() { f; }\n"
+    )
     tokens = parse("bash", "s.sh", text.encode(), "s").tokens
     asked = [(tokens.line[at], tokens.name[at]) for at in range(len(tokens)) if tokens.ask[at] and tokens.name[at] in "afg"]
-    assert asked == [(0, "a"), (3, "a"), (5, "a"), (6, "a"), (6, "g"), (7, "a"), (7, "f")]
+    assert asked == [(0, "a"), (3, "a"), (5, "a"), (6, "a"), (6, "g"), (7, "a"), (7, "f"), (9, "f")]
     shared = {(tokens.line[at], tokens.name[at]): tokens.line[tokens.same_as[at]] for at in range(len(tokens)) if tokens.same_as[at] >= 0}
-    assert shared == {(2, "a"): 3, (6, "g"): 6, (7, "f"): 7}
+    assert shared == {(2, "a"): 3, (6, "g"): 6, (7, "f"): 7, (8, "f"): 9}
