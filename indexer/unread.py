@@ -4,7 +4,8 @@ What is kept of a file is a set of digests: `name` counts by itself; `module.nam
 in a doctest or in another project, and both count beside `^owner`, a word of that code, where the owner is the module or type that
 defines the name; `<name` stands in a script of a page, and counts for the languages that pages run; `#name` stands in the text of a macro,
 `#.name` there as a member; `!name` and `!owner.name` are told to an assembler, a linker or a generator, which see what no file may name;
-`=owner.name` is defined there (`indexer.linking`); `$name` is run by a shell; `=name` is what markup gives a component, as its property.
+`=owner.name` is defined there (`indexer.linking`); `$name` is run by a shell; `=name` is what markup gives a component, as its property;
+`%name_` begins a name that a program makes in a text of C which it writes.
 """
 
 from __future__ import annotations
@@ -98,7 +99,16 @@ def words_of(path: str, content: bytes) -> tuple[int, ...]:
         found |= linking.words_of_assembler(path, content)
     elif reads not in ("nothing", "examples", "expressions", "marks", "bindings"):
         found |= linking.words_of_commands(content) | _said_to_shells(path, content)
+    if reads in ("code", "program") and b"#include" in content and not _OF_AUTOCONF.fullmatch(path[path.rfind("/") + 1 :].lower()):
+        found |= {b"%" + word for word in _BEGUN.findall(content)}
     return _digests(found)
+
+
+_OF_AUTOCONF = re.compile(r"configure|.*\.(?:m4|ac|in)")
+_BEGUN = re.compile(
+    rb"(?<![\w$%@{}\x80-\xff./-])([A-Za-z_]\w{2,}_)(?=\$\{?[A-Za-z_]|\{[A-Za-z_]\w*\}|%s|#\{|[\"'][ \t]*(?:\.|\+)[ \t]*\$?[A-Za-z_])"
+)
+"""Followed by a part that is put in: `test_$name`, `test_{name}`, `"test_" . $name`. Scripts of autoconf make names of their own."""
 
 
 def words_of_texts(path: str, kinds: Collection[str], content: bytes) -> tuple[int, ...]:
@@ -342,7 +352,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
 
     alone: any of them does. linked: told to an assembler, a linker or a generator. defined: it is in assembler. scripts: in a script of a
     page. macros: in the text of a macro. run, shown: in a doctest, or in another example, beside one of `owners`.
-    props: as what a component is given; 0 where it is nothing of the kind.
+    props: as what a component is given; 0 where it is nothing of the kind. beginnings: of names that a program makes.
     """
 
     alone: frozenset[int]
@@ -354,11 +364,12 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     run: int
     shown: int
     owners: frozenset[int]
+    beginnings: frozenset[int] = frozenset()
 
     @property
     def any(self) -> frozenset[int]:
         """Without one of these a file need not be looked at."""
-        return self.alone | self.linked | self.defined | self.macros | {self.scripts, self.props, self.run, self.shown}
+        return self.alone | self.linked | self.defined | self.macros | self.beginnings | {self.scripts, self.props, self.run, self.shown}
 
     def is_linked(self, words: frozenset[int], *, shown: bool) -> bool:
         """Whether an assembler, a linker or a generator is told the name. shown: where it is defined counts, too."""
@@ -367,6 +378,15 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     def also(self, names: Iterable[str]) -> Wanted:
         """The same under further names, each of which counts by itself."""
         return msgspec.structs.replace(self, alone=self.alone | {word_digest(name) for name in names})
+
+    def begun(self, name: str) -> Wanted:
+        """The same where a program that writes C may make the name out of a beginning which ends with `_`."""
+        beginnings = [name[: at + 1] for at, sign in enumerate(name[:-1]) if sign == "_" and at > 2]
+        return msgspec.structs.replace(self, beginnings=frozenset(word_digest(f"%{beginning}") for beginning in beginnings))
+
+    def is_begun(self, words: frozenset[int]) -> bool:
+        """Whether a program makes such a name in a text that it writes."""
+        return not self.beginnings.isdisjoint(words)
 
     def is_named(self, words: frozenset[int], *, shown: bool, own: bool = False, in_pages: bool = False, in_macros: bool = False) -> bool:
         """Whether a file with these words may name it.

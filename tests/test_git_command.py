@@ -30,7 +30,7 @@ LAUNCHERS = {
     "indexer/crawl/pool.py": "none: it waits for these",
     "indexer/crawl/kept.py": "none: the same",
     "indexer/cache/unpack.py": "a reader of our own",
-    "indexer/scip/look.py": "a reader of our own",
+    "indexer/scip/limits.py": "a reader of our own",
     "indexer/drive/process.py": "language servers",
     "indexer/prerequisites/fetch.py": "build tools that download",
     "indexer/prerequisites/python_install.py": "pip",

@@ -175,7 +175,7 @@ def test_an_edit_after_the_import_costs_the_edited_file_only(root: Path):
 
 
 def test_a_file_that_floods_its_reader_while_it_is_held_against_the_texts_is_refused(root: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("indexer.scip.misfits._PROCESSOR_S", 0.0005)
+    monkeypatch.setattr("indexer.scip.limits._PROCESSOR_S", 0.0005)
     with pytest.raises(Refused, match="takes more time or memory"):
         misfits(root.parent / "index.scip", root, ["shop/till.py"])
 

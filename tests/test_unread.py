@@ -10,9 +10,12 @@ from pathlib import Path
 
 import pytest
 from query_support import generation
-from support import crawl_with_ty, rows, write_tree
+from support import Watcher, crawl_with_ty, rows, write_tree
+from toolchains import requires
 
 from indexer import unread
+from indexer.config import Config
+from indexer.crawl.run import crawl
 from indexer.languages import LANGUAGES
 from indexer.languages.scripts import AT_BORDERS
 from query.facts import index as indexes
@@ -188,3 +191,39 @@ def test_words_of_a_changed_file_are_those_of_now(planted: Path, tmp_path: Path)
     (root / "page.html").write_text("<p>{{ in_prose(1) }}</p>", encoding="utf-8")
     assert _reasons(root, "callers", "in_page") == {}
     assert _reasons(root, "callers", "in_prose") == {"not_read": ["page.html"]}
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "names"),
+    [
+        ("mk.pl", 'print "#include \\"a.c\\"\\n"; $t .= "  {\\"$n\\", test_$n},\\n";', True),
+        ("mk.pl", 'print "#include \\"a.c\\"\\n"; $t .= "test_" . $n;', True),
+        ("mk.rb", 'puts "#include <a.h>"; puts "test_#{n}();"', True),
+        ("mk.pl", 'print "#include \\"a.c\\"\\n"; $t .= "tests_$n";', False),
+        ("run.tcl", "r set test_$n 1\n", False),  # it writes no C
+        ("configure", 'echo "#include <a.h>"; eval test_$n=1', False),
+    ],
+)
+def test_a_program_that_writes_c_may_name_what_begins_as_it_says(path: str, text: str, names: bool) -> None:
+    wanted = unread.wanted("test_one_thing", []).begun("test_one_thing")
+    assert wanted.is_begun(frozenset(unread.words_of(path, text.encode()))) == names
+
+
+@pytest.mark.slow
+def test_a_function_of_c_that_a_generated_text_calls_has_no_complete_list_of_callers(tmp_path: Path) -> None:
+    requires("clangd")
+    files = {
+        "test_one.c": "static int test_one(void) { return 1; }\n",
+        "other.c": "static int other_one(void) { return 1; }\nint both(void) { return other_one(); }\n",
+        "mk.pl": 'foreach my $n (@src) { print "#include \\"$n\\"\\n"; $list .= "  {\\"$n\\", test_$n},\\n"; }\n',
+    }
+    root = write_tree(tmp_path / "work", files)
+    crawl(root, Config(), Watcher(), environment={})
+    with indexes.open_index(root) as index:
+        found = {name: call(index, "callers", {"symbol": name}).completeness for name in ("test_one", "other_one")}
+        dead = {row.symbol.name: row.confidence for row in call(index, "unreferenced", {}).result}
+    assert [(reason.code, reason.paths) for reason in found["test_one"].reasons] == [("not_read", ["mk.pl"])]
+    assert "makes names that begin with 'test_'" in found["test_one"].reasons[0].detail
+    assert found["other_one"].status == "complete"
+    assert dead.get("test_one") != "certain"
+    assert dead.get("other_one") is None

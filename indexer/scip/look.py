@@ -6,19 +6,15 @@ more; `look` starts it and believes a few short strings.
 
 from __future__ import annotations
 
-import contextlib
 import os
-import resource
-import subprocess
 import sys
 from pathlib import Path
 
 import msgspec
 
-from indexer.scip.limits import limit_memory
+from indexer.scip.limits import TAKES_TOO_MUCH, limit_memory, limit_processor, printed_apart
 from indexer.scip.reader import Refused
 
-_PROCESSOR_S = 600
 _MOST_BYTES = 1_000_000
 _MOST_ENDINGS = 200
 _MOST_ENDING = 40
@@ -40,18 +36,9 @@ class Looked(msgspec.Struct, frozen=True, kw_only=True):
 def look(file: Path) -> Looked:
     """Raises Refused where it is no file of SCIP that can be read, with the reason."""
     try:
-        done = subprocess.run(
-            [sys.executable, "-I", "-m", "indexer.scip.look", str(file)],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            timeout=2 * _PROCESSOR_S,
-            check=False,
-            start_new_session=True,
-        )
-        found = msgspec.json.decode(done.stdout[:_MOST_BYTES], type=Looked)
-    except (msgspec.DecodeError, subprocess.TimeoutExpired) as error:
-        raise Refused("it takes more time or memory than is allowed") from error
+        found = msgspec.json.decode(printed_apart("indexer.scip.look", [str(file)])[:_MOST_BYTES], type=Looked)
+    except msgspec.DecodeError as error:
+        raise Refused(TAKES_TOO_MUCH) from error
     if found.fault:
         raise Refused(found.fault)
     return found
@@ -90,8 +77,7 @@ def _look(file: str) -> Looked:
 def main(file: str) -> None:
     """Prints what the file says, as JSON."""
     limit_memory()
-    with contextlib.suppress(ValueError, OSError):
-        resource.setrlimit(resource.RLIMIT_CPU, (_PROCESSOR_S, _PROCESSOR_S + 1))
+    limit_processor()
     os.write(1, msgspec.json.encode(_look(file)))
 
 

@@ -8,18 +8,15 @@ from __future__ import annotations
 
 import contextlib
 import os
-import resource
-import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
-from indexer.scip.limits import limit_memory
+from indexer.scip.limits import TAKES_TOO_MUCH, limit_memory, limit_processor, printed_apart
 from indexer.scip.reader import Refused
 
-_PROCESSOR_S = 600
 _MOST_REASON = 300
 
 
@@ -30,18 +27,10 @@ def misfits(file: Path, root: Path, paths: Sequence[str]) -> Mapping[str, str]:
         Refused: the file cannot be read, or takes more than it may.
     """
     try:
-        done = subprocess.run(
-            [sys.executable, "-I", "-m", "indexer.scip.misfits", str(file), str(root)],
-            input=msgspec.json.encode(list(paths)),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            timeout=2 * _PROCESSOR_S,
-            check=False,
-            start_new_session=True,
-        )
-        found = msgspec.json.decode(done.stdout, type=dict[str, str])
-    except (msgspec.DecodeError, subprocess.TimeoutExpired) as error:
-        raise Refused("it takes more time or memory than is allowed") from error
+        printed = printed_apart("indexer.scip.misfits", [str(file), str(root)], msgspec.json.encode(list(paths)))
+        found = msgspec.json.decode(printed, type=dict[str, str])
+    except msgspec.DecodeError as error:
+        raise Refused(TAKES_TOO_MUCH) from error
     return {path: found[path] for path in paths if path in found}
 
 
@@ -71,8 +60,7 @@ def _misfits(file: str, root: str, paths: Sequence[str]) -> dict[str, str]:
 def main(file: str, root: str) -> None:
     """Prints what does not fit; nothing where the file cannot be read."""
     limit_memory()
-    with contextlib.suppress(ValueError, OSError):
-        resource.setrlimit(resource.RLIMIT_CPU, (_PROCESSOR_S, _PROCESSOR_S + 1))
+    limit_processor()
     paths = msgspec.json.decode(sys.stdin.buffer.read(), type=list[str])
     with contextlib.suppress(Refused, OSError, MemoryError):
         said = msgspec.json.encode(_misfits(file, root, paths))

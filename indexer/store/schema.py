@@ -11,6 +11,7 @@ SCHEMA_VERSION: the shape of index and shards; a reader refuses any other.
     8  2026-11-24  calls of what a variable holds or an expression gives
     9  2026-11-24  bases that the running program makes
    10  2026-11-25  what runs where the text does not name it
+   11  2026-11-30  which of several servers of a language was asked about a file
 CONTENT_VERSION: what the same source means; a change makes indexes want a rebuild, readers do not care.
     1  2026-11-21  first
     2  2026-11-22  monikers begin with the language
@@ -56,14 +57,15 @@ CONTENT_VERSION: what the same source means; a change makes indexes want a rebui
                     counted from the end or computed, signs before values, branches for type checkers alone
    23  2026-11-30  Python: types that are written as strings in brackets outside of annotations, what `"%r %d" % (a, b)` runs by its
                     letters; TypeScript: `export type *`, names called `using`, tags with type arguments
-   24  2026-11-30  Python: what a class statement gives `__init_subclass__`; shells: names that share one answer
+   24  2026-11-30  Python: what a class statement gives `__init_subclass__`; shells: names that share one answer; beginnings of
+                    names in programs that write C
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
-SCHEMA_VERSION = 10
+SCHEMA_VERSION = 11
 CONTENT_VERSION = 24
 
 VIEWS_SQL = Path(__file__).with_name("views.sql")

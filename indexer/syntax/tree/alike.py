@@ -23,7 +23,7 @@ def alike(tokens: Tokens, placed: Sequence[tuple[int, int, Scope | None]], defin
     """
     counts = Counter[str]()
     everywhere = _defined_once(tokens, placed, defined)
-    found: dict[tuple[str, int, int, int, int], list[tuple[int, int]]] = {}
+    found: dict[tuple[str, int, tuple[int, int, int]], list[tuple[int, int]]] = {}
     for index, (start, around, scope) in enumerate(placed):
         name, roles = tokens.name[index], tokens.roles[index]
         if start in defined:
@@ -31,7 +31,7 @@ def alike(tokens: Tokens, placed: Sequence[tuple[int, int, Scope | None]], defin
         elif tokens.ask[index]:
             is_anywhere = bool(around and roles & Role.CALL and name in everywhere)
             where = (0, 0, -1) if is_anywhere else (around, id(scope), counts[name])
-            found.setdefault((name, roles, *where), []).append((index, start))
+            found.setdefault((name, roles, where), []).append((index, start))
     return [(index, members[-1][1]) for members in found.values() for index, _ in members[:-1]]
 
 

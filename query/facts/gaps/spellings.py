@@ -29,8 +29,10 @@ def wanted(index: Index, symbol: Symbol) -> unread.Wanted:
     is_prop = is_own or record.kind in _VALUES  # what an object of options has, nobody gives
     is_member = record.kind in _MEMBERS
     made = unread.wanted(record.name, owners(symbol), is_member=is_member, read_as=read_by_templates(index, symbol), is_prop=is_prop)
-    is_run = bool(record_of(languages_of(index).get(record.path, "")).runs_words)
-    return made.also([*components.names_of(symbol), *([f"${record.name}"] if is_run else [])])
+    language = record_of(languages_of(index).get(record.path, ""))
+    if language.is_included and record.kind == SymbolKind.FUNCTION.label:
+        made = made.begun(record.name)
+    return made.also([*components.names_of(symbol), *([f"${record.name}"] if language.runs_words else [])])
 
 
 def shortest_name(symbol: Symbol) -> str:

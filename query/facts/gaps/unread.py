@@ -33,6 +33,10 @@ _SENTENCES = {
         "file tells an assembler, a linker or a generator the name",
         "files tell an assembler, a linker or a generator the name",
     ),
+    "begun": (
+        "program that writes C makes names that begin with",
+        "programs that write C make names that begin with",
+    ),
     "texts": (
         "source has, in a text that is no code of its own (a template, assembler, a command), the name",
         "sources have, in texts that are no code of their own (templates, assembler, commands), the name",
@@ -78,14 +82,16 @@ def _counting(index: Index, symbol: Symbol, uses: Uses) -> Iterator[tuple[str, s
     shortest, in_templates = spellings.shortest_name(symbol), spellings.read_by_templates(index, symbol)
     for path, what in _naming(index, symbol, uses.drift, shown=uses.question == "references", family=uses.family).items():
         if _may_mean(symbol, uses, path, what):
-            yield what, shortest, path
+            yield what, shortest if what != "begun" else shortest[: shortest.index("_") + 1], path
         elif in_templates and uses.scope.is_asked(path) and uses.scope.holds(path, [in_templates]):
             yield what, in_templates, path
 
 
 def _may_mean(symbol: Symbol, uses: Uses, path: str, what: str) -> bool:
-    """What is told to a linker, and what a manifest names, needs no import; elsewhere the file has to be able to refer to the symbol."""
-    if what == "linked" or format_of(path):
+    """What is told to a linker, what is written by a program, and what a manifest names needs no import; elsewhere the file has to be able
+    to refer to the symbol.
+    """
+    if what in ("linked", "begun") or format_of(path):
         return uses.scope.is_asked(path)
     return uses.could_refer(path) or spellings.is_of_object(symbol)
 
@@ -112,6 +118,9 @@ def _naming(index: Index, symbol: Symbol, drift: Drift, *, shown: bool, family: 
         if words is not None and wanted.is_linked(words, shown=shown):
             found[path] = "linked"
             continue
+        if words is not None and wanted.is_begun(words):
+            found[path] = "begun"
+            continue
         is_named = _is_named(symbol, wanted, path, words, shown=shown, in_pages=in_pages, in_macros=in_macros)
         if is_named and unread_files.may_refer(index, path, family):
             found[path] = _what_of(index, path, wanted, words)
@@ -136,7 +145,7 @@ def named_in_unread(index: Index, ids: Collection[int], drift: Drift, family_of:
         named = (
             path for path in paths if _is_named(symbol, wanted, path, files.words.get(path), shown=False, in_pages=in_pages, in_macros=True)
         )
-        linked = any(wanted.is_linked(words, shown=True) for words in files.words.values())
+        linked = any(wanted.is_linked(words, shown=True) or wanted.is_begun(words) for words in files.words.values())
         if linked or any(unread_files.may_refer(index, path, family) for path in named):
             found.add(sym_id)
     return found
