@@ -157,6 +157,16 @@ def test_a_language_server_is_asked_about_what_changed_since_and_what_leads_into
     ]
 
 
+def test_what_lies_outside_is_not_complete_where_two_servers_name_it(root: Path):
+    (root / "shop" / "new.py").write_text("import json\n\nTEXT = json.dumps(2)\n", encoding="utf-8")
+    assert lspidx("index", "--scip", "../index.scip", "--quiet", cwd=root).returncode == 0
+    answer = json_of(lspidx("query", "references", "json.dumps", "--json", cwd=root))
+    reasons = {reason["code"]: reason["paths"] for reason in answer["completeness"]["reasons"]}
+    assert reasons.get("several_servers") == ["shop/new.py"]
+    own = json_of(lspidx("query", "references", "shop.models.Item.name", "--json", cwd=root))
+    assert "several_servers" not in {reason["code"] for reason in own["completeness"]["reasons"]}
+
+
 def test_what_leads_into_a_file_that_has_another_name_now_is_asked_of_a_server(root: Path):
     (root / "shop" / "models.py").rename(root / "shop" / "things.py")
     (root / "shop" / "models.py").symlink_to("things.py")

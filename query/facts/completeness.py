@@ -43,6 +43,7 @@ from query.facts.gaps import (
     reading,
     reflection,
     registration,
+    several_servers,
     shapes,
     shell_words,
     spelled_members,
@@ -94,6 +95,7 @@ _CONDITIONS: tuple[Callable[[Index, Uses], list[Reason]], ...] = (
     called_strings.reasons,
     unsaid.reasons,
     reflection.reasons,
+    several_servers.reasons,
 )
 """What is asked for gaps when uses are asked for; each is the `reasons` of a module of `query.facts.gaps`."""
 
