@@ -588,6 +588,19 @@ def test_an_index_of_the_new_side_only_says_that_callers_of_what_is_gone_are_unk
     assert named(again, "prices.helper").stale_sites == named(found, "prices.helper").stale_sites > 0
 
 
+def test_what_is_not_staged_has_the_commit_that_is_checked_out_for_its_base(root: Path):
+    commit(root)
+    remove_helper(root)
+    shutil.rmtree(root / ".lspidx")
+    crawl_with_ty(root, jobs=1)
+    assert "base_not_indexed" in codes(look(root))
+    found = look(root, make_base=True)
+    assert found.base == "made"
+    assert "base_not_indexed" not in codes(found)
+    assert {site.caller for site in named(found, "prices.helper").affected if site.relation == "call"} == {"shop.cart.show"}
+    assert look(root).base == "base index"
+
+
 def test_an_earlier_generation_is_the_base(root: Path):
     remove_helper(root)
     commit(root)

@@ -12,7 +12,7 @@ from indexer.servers.registry import is_test, language_of, languages_present, lo
 from indexer.text import blob_digest
 from query.changes import bases
 from query.changes.compare import Side
-from query.changes.diff import STAGED, WORK_TREE, Diff, FileChange, Sides, blobs, listing, read_file
+from query.changes.diff import STAGED, WORK_TREE, Diff, FileChange, Sides, blobs, listing, read_file, sides
 from query.changes.outlines import Held, Outline, from_index, from_text, lookup, numbered
 from query.facts.completeness import Certificate
 from query.facts.documents import contents, digests, modules
@@ -185,14 +185,24 @@ def base_of(
     held = lookup([index], old)
     if len(held) == len(old):
         return index, "index"
-    if between.old == STAGED:
-        return (index, "index") if held else (None, "text")
-    other = bases.find(index, between.old)
+    commit = between.old
+    if commit == STAGED:
+        commit = "" if held else _head_with(index.root, old)
+        if not commit:
+            return (index, "index") if held else (None, "text")
+    other = bases.find(index, commit)
     if other is not None:
         return other, "base index"
     if make:
-        return bases.make(index, between.old, progress=progress), "made"
+        return bases.make(index, commit, progress=progress), "made"
     return None, "text"
+
+
+def _head_with(root: Path, staged: Collection[tuple[str, str]]) -> str:
+    """The commit that is checked out, where it has these files as they are staged; empty where it has not."""
+    head = sides(root, scope="uncommitted").old
+    there = listing(root, head)
+    return head if staged and all(there.get(path) == blob for path, blob in staged) else ""
 
 
 class SideCertificate(Certificate):
