@@ -88,7 +88,8 @@ def answers(root: Path, env: dict[str, str]) -> dict[str, Any]:
 def thaw(version: str, place: Path) -> Path:
     """The repository of a past version with its index, as somebody's copy of a folder would be."""
     with tarfile.open(FOLDER / version / "work.tar.gz") as archive:
-        archive.extractall(place, filter="data")
+        archive.extraction_filter = getattr(tarfile, "data_filter", None)  # Python 3.11.2 has none
+        archive.extractall(place)
     return place / "work"
 
 
