@@ -18,6 +18,7 @@ _MOST_BYTES = 4 << 30
 
 _PROCESSOR_S = 600
 _MOST_PRINTED = 1 << 26
+TAKES_TOO_MUCH = "it takes more time or memory than is allowed"
 
 
 def printed_apart(module: str, words: Sequence[str], said: bytes = b"") -> bytes:
@@ -39,9 +40,6 @@ def printed_apart(module: str, words: Sequence[str], said: bytes = b"") -> bytes
     except subprocess.TimeoutExpired as error:
         raise Refused(TAKES_TOO_MUCH) from error
     return done.stdout[:_MOST_PRINTED]
-
-
-TAKES_TOO_MUCH = "it takes more time or memory than is allowed"
 
 
 def limit_memory() -> None:

@@ -23,7 +23,7 @@ from indexer.cargo.linked import COPIES, find_crates, link, lone_crates
 from indexer.config import Config, LanguageConfig
 from indexer.consent import Reach
 from indexer.crawl.plan.companions import guessed_folders
-from indexer.crawl.plan.scip_files import readable_of, servers_of, unanswered
+from indexer.crawl.plan.scip_files import is_file_of_scip, readable_of, servers_of, unanswered
 from indexer.crawl.units import PlannedDocument
 from indexer.declared_package import declared_package
 from indexer.errors import ServerMissing
@@ -227,6 +227,8 @@ def _next_in_line(
     found: dict[str, FoundServer] = {}
     notes: list[str] = []
     for language, server in servers.items():
+        if not is_file_of_scip(server):
+            continue
         members = [item.path for item in documents if item.language == language]
         left = unanswered(server, folders[0].path, members)
         if not left:

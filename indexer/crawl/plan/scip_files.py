@@ -55,9 +55,7 @@ def servers_of(config: Config, root: Path, languages: Collection[str]) -> Mappin
 
 
 def unanswered(server: FoundServer, root: Path, paths: Sequence[str]) -> frozenset[str]:
-    """Those of the paths that a server's file of SCIP does not answer for; none where the server is no such file."""
-    if not is_file_of_scip(server):
-        return frozenset()
+    """Those of the paths that a server's file of SCIP does not answer for."""
     try:
         return frozenset(misfits(Path(server.command[4]), root, paths))
     except (Refused, OSError) as error:
