@@ -25,7 +25,7 @@ from support import CORPORA, Watcher, crawl_with_ty, write_tree
 from indexer import user_state
 from indexer.cache import unpack
 from indexer.crawl import pool, process
-from indexer.crawl.plan import groups
+from indexer.crawl.plan import choice
 from indexer.crawl.run import Crawl
 
 collect_ignore = ["corpora", "fakes"]
@@ -47,7 +47,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    groups.find_server = toolchains.chosen(groups.find_server)
+    choice.find_server = toolchains.chosen(choice.find_server)
     pool.Worker.__init__ = toolchains.started(pool.Worker.__init__)
     go_caches.share()
     commands.at_dear.append(toolchains.is_dear)

@@ -29,7 +29,7 @@ from support import VIEWS, Watcher, fake_server, write_tree
 
 from indexer.config import load_config
 from indexer.crawl import process as workers
-from indexer.crawl.plan import groups, recipe
+from indexer.crawl.plan import choice, recipe
 from indexer.crawl.run import crawl
 from indexer.drive import process
 from indexer.store.generations import FOLDER, Home
@@ -126,7 +126,7 @@ class Seed:
 def make_seeds(folder: Path, patch: Callable[[object, str, object], None]) -> list[Seed]:
     """A finished index (with two generations, an index of an older commit, a skill, remembered flags), and a run that was cut off."""
     found = fake_server("good", folder / "pids")
-    patch(groups, "find_server", lambda name, avoid=(): found)
+    patch(choice, "find_server", lambda name, avoid=(): found)
     patch(workers, "subprocess", Module)
     patch(process, "subprocess", Module)
     recipe.code_digest()

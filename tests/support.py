@@ -21,7 +21,7 @@ import psutil
 import pytest
 
 from indexer.config import Config
-from indexer.crawl.plan import groups
+from indexer.crawl.plan import choice
 from indexer.crawl.process import WORKER
 from indexer.crawl.run import Crawl, crawl
 from indexer.model import Role, SymbolFlag
@@ -179,7 +179,7 @@ def crawl_with_fake(root: Path, found: FoundServer, *, full: bool = False, watch
     """Crawls with this server in the place of all; no process may be left afterwards."""
     pids = Path(found.spec.environment["FAKE_PIDS"])
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(groups, "find_server", lambda name, avoid=(): found)
+        patched.setattr(choice, "find_server", lambda name, avoid=(): found)
         try:
             return crawl(root, Config(**{"jobs": 1, **settings}), watcher or Watcher(), full=full, environment={})
         finally:

@@ -20,7 +20,7 @@ from query_support import FILES, codes, json_of, lspidx
 from support import Watcher, crawl_with_ty, write_tree
 
 from indexer.config import Config
-from indexer.crawl.plan import groups
+from indexer.crawl.plan import choice
 from indexer.crawl.run import crawl
 from indexer.errors import CacheRefused, Locked, ServerMissing, UsageError
 from indexer.store.generations import Home
@@ -61,7 +61,7 @@ def mixed_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     _git(root, "init", "-q")
     _git(root, "add", "-A")
     _git(root, "commit", "-q", "-m", "first")
-    real = groups.find_server
+    real = choice.find_server
 
     def only_ty(name: str, avoid: object = ()) -> object:
         if name != "ty":
@@ -69,7 +69,7 @@ def mixed_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
         return real(name)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(groups, "find_server", only_ty)
+        patch.setattr(choice, "find_server", only_ty)
         crawl(root, Config(jobs=1), Watcher(), environment={})
     return root
 

@@ -76,13 +76,13 @@ def test_what_a_test_has_set_itself_stays_when_the_door_opens(door: toolchains.D
 
 TESTS = """
 import toolchains
-from indexer.crawl.plan import groups
+from indexer.crawl.plan import choice
 
 def test_one():
     toolchains.requires("jdtls")
 
 def test_two():
-    groups.find_server("jdtls")
+    choice.find_server("jdtls")
 
 def test_three():
     pass

@@ -354,8 +354,8 @@ def test_merging_the_same_shards_again_gives_the_same_rows(corpora: Crawl) -> No
 
 def test_a_merge_without_memory_says_what_to_do_and_nothing_is_lost(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The next run has all that was crawled, and only merges."""
-    monkeypatch.setattr("indexer.crawl.shares._LEAST_MEMORY_MB", 1)
-    monkeypatch.setattr("indexer.crawl.shares._MEMORY_MB", 1)
+    monkeypatch.setattr("indexer.crawl.capacity._LEAST_MEMORY_MB", 1)
+    monkeypatch.setattr("indexer.crawl.capacity._MEMORY_MB", 1)
     with pytest.raises(UsageError, match="--memory"):
         crawl_with_ty(root, memory_mb=500)
     monkeypatch.undo()

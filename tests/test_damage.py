@@ -12,7 +12,7 @@ from query_support import FILES, lspidx
 from support import VIEWS, Watcher, fake_server, rows, write_tree
 
 from indexer.config import Config, load_config
-from indexer.crawl.plan import groups
+from indexer.crawl.plan import choice
 from indexer.crawl.run import Crawl, crawl
 from indexer.errors import Damaged, Storage, storage_failure, writes
 from indexer.store import damage, sealed
@@ -28,7 +28,7 @@ SOURCE = "class K:\n    def target(self):\n        return self.target()\n\nk = K
 @pytest.fixture
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     found = fake_server("good", tmp_path / "pids")
-    monkeypatch.setattr(groups, "find_server", lambda name, avoid=(): found)
+    monkeypatch.setattr(choice, "find_server", lambda name, avoid=(): found)
     return write_tree(tmp_path / "work", {"a.py": SOURCE, "b.py": SOURCE})
 
 

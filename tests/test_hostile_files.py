@@ -17,7 +17,7 @@ from support import Watcher, assert_all_ended, fake_server, rows, write_tree
 
 from indexer import syntax, vcs
 from indexer.config import Config
-from indexer.crawl.plan import groups
+from indexer.crawl.plan import choice
 from indexer.crawl.plan.survey import survey
 from indexer.crawl.run import Crawl, crawl
 from indexer.crawl.sources import read_source
@@ -70,7 +70,7 @@ def crawl_all(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Crawl
     def go(root: Path, language: Language, *, may_lose: bool = False, watcher: Watcher | None = None, **settings: object) -> Crawl:
         if language.server == "fake":
             found = fake_server("good", pids, language=language.name)
-            monkeypatch.setattr(groups, "find_server", lambda name, avoid=(): found)
+            monkeypatch.setattr(choice, "find_server", lambda name, avoid=(): found)
         values = {"jobs": 1, "hover": False, **settings}
         done = crawl(root, Config(**values), watcher or Watcher(), environment={})  # type: ignore[arg-type]
         assert may_lose or done.manifest["lost"] == {}

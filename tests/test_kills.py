@@ -18,7 +18,7 @@ import pytest
 from support import FAKE_SERVER, HERE, Watcher, assert_all_ended, crawl_with_ty, fake_server, rows, write_tree
 
 from indexer.config import Config
-from indexer.crawl.plan import groups
+from indexer.crawl.plan import choice
 from indexer.crawl.process import WORKER
 from indexer.crawl.run import Crawl, crawl
 from indexer.store.generations import Home
@@ -62,7 +62,7 @@ def _drain(descriptor: int) -> None:
 
 def _crawl(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, *, full: bool = False, jobs: int = 2) -> Crawl:
     found = fake_server(script, tmp_path / "pids")
-    monkeypatch.setattr(groups, "find_server", lambda name, avoid=(): found)
+    monkeypatch.setattr(choice, "find_server", lambda name, avoid=(): found)
     return crawl(root, Config(jobs=jobs), Watcher(), full=full, environment={})
 
 
@@ -105,11 +105,11 @@ from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 from support import Watcher, fake_server
 from indexer.config import Config
-from indexer.crawl.plan import groups
+from indexer.crawl.plan import choice
 from indexer.crawl.run import crawl
 from indexer.model import Trust
 found = fake_server(sys.argv[4], Path(sys.argv[3]))
-groups.find_server = lambda name, avoid=(): found
+choice.find_server = lambda name, avoid=(): found
 crawl(Path(sys.argv[2]), Config(jobs=2, trust=Trust.FULL), Watcher(on_phase=lambda phase: print(phase, flush=True)), environment={})
 """
 

@@ -38,7 +38,7 @@ def faulty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
     found = fake_server("garbage", folder / "pids")
     root = write_tree(folder / "work", {f"g{number}.py": SOURCE for number in range(len(GARBAGE))})
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("indexer.crawl.plan.groups.find_server", lambda name, avoid=(): found)
+        patch.setattr("indexer.crawl.plan.choice.find_server", lambda name, avoid=(): found)
         with workspace(root, Config()) as live:
             yield live
     assert_all_ended([int(path.name) for path in (folder / "pids").iterdir()])

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from support import assert_all_ended, fake_server, write_tree
 
-from indexer.crawl.plan import groups
+from indexer.crawl.plan import choice
 from indexer.errors import ServerCrashed, ServerError, ServerProtocolError, ServerTimeout, ServerTooLarge, UsageError
 from query.live.host import Host
 
@@ -43,7 +43,7 @@ def host_of(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, root: Path, pids: P
 
     def make(script: str, **spec: Any) -> Host:
         found = fake_server(script, pids, **spec)
-        monkeypatch.setattr(groups, "find_server", lambda name, avoid=(): found)
+        monkeypatch.setattr(choice, "find_server", lambda name, avoid=(): found)
         hosts.append(Host(root, environment={"HOME": str(tmp_path), "PATH": os.environ["PATH"]}))
         return hosts[-1]
 

@@ -15,7 +15,7 @@ from support import CORPORA, Watcher, crawl_with_ty, write_tree
 from toolchains import requires
 
 from indexer.config import Config
-from indexer.crawl.plan import groups
+from indexer.crawl.plan import choice
 from indexer.crawl.run import crawl
 from indexer.errors import AmbiguousName, NameNotFound, ServerMissing, UsageError
 from query.facts.dotted import dotted
@@ -69,7 +69,7 @@ mod tests {
 def mixed_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Python with its server, all else without one. Nobody writes to it: see `mixed_copy`."""
     root = write_tree(tmp_path_factory.mktemp("mixed") / "mixed", FILES)
-    real = groups.find_server
+    real = choice.find_server
 
     def only_ty(name: str, avoid: object = ()) -> object:
         if name != "ty":
@@ -77,7 +77,7 @@ def mixed_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
         return real(name)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(groups, "find_server", only_ty)
+        patch.setattr(choice, "find_server", only_ty)
         crawl_with_ty(root, jobs=1)
     return root
 

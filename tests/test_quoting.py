@@ -394,7 +394,7 @@ def test_messages_of_servers_steer_nothing(tmp_path: Path) -> None:
     hostile = 0
     refused: list[str] = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("indexer.crawl.plan.groups.find_server", lambda name, avoid=(): found)
+        patch.setattr("indexer.crawl.plan.choice.find_server", lambda name, avoid=(): found)
         with workspace(root, Config()) as live:
             for name in names():
                 tool, _ = load(name)

@@ -14,7 +14,7 @@ from support import Watcher, assert_all_ended, fake_server, rows, write_tree
 from toolchains import requires
 
 from indexer.config import Config
-from indexer.crawl.plan import groups
+from indexer.crawl.plan import choice
 from indexer.crawl.plan.probes import probe_documents
 from indexer.crawl.run import Crawl, crawl, read_manifest
 from indexer.crawl.units import PlannedDocument
@@ -41,7 +41,7 @@ def crawl_with(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Craw
 
     def go(script: str, *, timeout_s: float = 10.0, accept_loss: bool = False, spec: Mapping[str, Any] | None = None) -> Crawl:
         found = fake_server(script, pids, language="typescript", **{"open": "none", "timeout_s": timeout_s, **(spec or {})})
-        monkeypatch.setattr(groups, "find_server", lambda name, avoid=(): found)
+        monkeypatch.setattr(choice, "find_server", lambda name, avoid=(): found)
         return crawl(tmp_path / "work", Config(jobs=1), Watcher(), environment={}, accept_loss=accept_loss)
 
     yield go
@@ -109,7 +109,7 @@ def test_an_index_that_has_a_language_is_not_replaced_by_one_without(
     renamed = msgspec.structs.replace(other, spec=msgspec.structs.replace(other.spec, name="other"))
 
     def crawl_by(typescript: Any, **options: Any) -> Crawl:
-        monkeypatch.setattr(groups, "find_server", lambda name, avoid=(): renamed if "ty" in name else typescript)
+        monkeypatch.setattr(choice, "find_server", lambda name, avoid=(): renamed if "ty" in name else typescript)
         return crawl(root, Config(jobs=1), Watcher(), environment={}, **options)
 
     before = crawl_by(good)

@@ -19,7 +19,7 @@ from support import Watcher, assert_all_ended, crawl_with_ty, fake_server, write
 
 from indexer.cache.artifact import MANIFEST
 from indexer.config import Config
-from indexer.crawl.plan import groups
+from indexer.crawl.plan import choice
 from indexer.crawl.run import crawl
 from indexer.errors import LspidxError, NotServed, UsageError
 from indexer.store.generations import Home
@@ -332,7 +332,7 @@ def test_what_is_asked_over_http_ends_when_its_client_has_gone() -> None:
 def test_a_crawl_ends_while_its_server_says_nothing(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pids = root.parent / "pids"
     found = fake_server("poison_hang", pids, timeout_s=3_600.0)
-    monkeypatch.setattr(groups, "find_server", lambda *_, **__: found)
+    monkeypatch.setattr(choice, "find_server", lambda *_, **__: found)
     write_tree(root, {"b.py": "import POISON\nPOISON.x\n"})
 
     class Gone(Watcher):

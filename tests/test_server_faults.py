@@ -16,9 +16,9 @@ from connection_support import FakeConnection, connected
 from support import Watcher, assert_all_ended, crawl_with_fake, fake_server, rows, write_tree
 
 from indexer.config import Config, LanguageConfig
-from indexer.crawl import dispatch
-from indexer.crawl.dispatch import server_memory_mb, worker_count
-from indexer.crawl.plan import groups
+from indexer.crawl import capacity
+from indexer.crawl.capacity import server_memory_mb, worker_count
+from indexer.crawl.plan import choice
 from indexer.crawl.run import Crawl, crawl
 from indexer.drive import client as client_module
 from indexer.drive.client import Client
@@ -302,7 +302,7 @@ def test_a_missing_command_is_a_server_error(crawl_with: CrawlWith, monkeypatch:
     """The message names the command."""
     spec = msgspec.structs.replace(server_spec("ty"), name="absent")
     found = FoundServer(spec=spec, command=[os.path.join(str(root), "no-such-server")], version="1", source="tests")
-    monkeypatch.setattr(groups, "find_server", lambda name, avoid=(): found)
+    monkeypatch.setattr(choice, "find_server", lambda name, avoid=(): found)
     with pytest.raises(ServerError, match="no-such-server"):
         crawl(root, Config(jobs=1), Watcher(), environment={})
 
@@ -472,10 +472,10 @@ def test_all_shares_together_fit_into_the_memory_of_the_run(memory_mb: int, jobs
 
 def test_a_server_that_keeps_to_what_it_is_told_may_take_its_part_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """Unless somebody has said a number; never less than its entry in the table says, on no machine."""
-    monkeypatch.setattr(dispatch, "machine_memory_mb", lambda: 20_000)
+    monkeypatch.setattr(capacity, "machine_memory_mb", lambda: 20_000)
     gopls, other, own = server_spec("gopls"), server_spec("rust-analyzer"), LanguageConfig()
-    assert dispatch.is_told_memory(gopls)
-    assert not dispatch.is_told_memory(other)
+    assert capacity.is_told_memory(gopls)
+    assert not capacity.is_told_memory(other)
     assert server_memory_mb(Config(), own, gopls, 2) == 6_000
     assert server_memory_mb(Config(), own, other, 2) == other.memory_mb
     for config, settings in (
@@ -484,7 +484,7 @@ def test_a_server_that_keeps_to_what_it_is_told_may_take_its_part_of_the_machine
         (Config(), LanguageConfig(memory_mb=700)),
     ):
         assert server_memory_mb(config, settings, gopls, 2) < 2_000
-    monkeypatch.setattr(dispatch, "machine_memory_mb", lambda: 4_000)
+    monkeypatch.setattr(capacity, "machine_memory_mb", lambda: 4_000)
     assert server_memory_mb(Config(), own, gopls, 2) == 2 * gopls.memory_mb
 
 

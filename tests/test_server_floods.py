@@ -16,7 +16,7 @@ from connection_support import FakeConnection, connected
 from support import Watcher, assert_all_ended, fake_server, rows, write_tree
 
 from indexer.config import Config
-from indexer.crawl.plan import groups
+from indexer.crawl.plan import choice
 from indexer.crawl.process import WORKER
 from indexer.crawl.run import Crawl, crawl
 from indexer.drive import client
@@ -44,7 +44,7 @@ def flood(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Flood:
         methods = f'methods = ["{method}"]\n' if method else ""
         script.write_text(f'marker = "POISON"\nfault = "{fault}"\nsize = {size}\n{methods}{extra}')
         found = fake_server(str(script.with_suffix("")), pids, open="each", timeout_s=timeout_s)
-        monkeypatch.setattr(groups, "find_server", lambda name, avoid=(): found)
+        monkeypatch.setattr(choice, "find_server", lambda name, avoid=(): found)
         peaks = [0]
 
         def look() -> None:

@@ -23,7 +23,7 @@ from toolchains import requires
 
 from indexer import sandbox
 from indexer.config import load_config
-from indexer.crawl.plan import groups, launch
+from indexer.crawl.plan import choice, launch
 from indexer.crawl.run import Crawl, crawl
 from indexer.errors import ServerMissing, UnsafeIndex
 from indexer.servers.registry import find_server
@@ -86,7 +86,7 @@ def _spied(root: Path, home: Path, sockets: tuple[int, str], trust: str, monkeyp
     pids.mkdir(parents=True)
     monkeypatch.setenv("FAKE_SPY", json.dumps(attempts))
     found = fake_server("spies", pids)
-    monkeypatch.setattr(groups, "find_server", lambda name, avoid: found)
+    monkeypatch.setattr(choice, "find_server", lambda name, avoid: found)
     made = _crawl(root, trust)
     assert_all_ended([int(file.name) for file in pids.iterdir()])
     assert made.manifest["lost"] == {}

@@ -12,7 +12,7 @@ import pytest
 from support import write_tree
 
 from indexer.config import Config, load_config
-from indexer.crawl.plan import groups
+from indexer.crawl.plan import choice, groups
 from indexer.crawl.plan.companions import compile_commands, go_workspace, include_folders
 from indexer.crawl.plan.survey import of_folder, survey, together
 from indexer.crawl.pool import _next
@@ -253,7 +253,7 @@ def test_languages_that_share_a_server_are_one_group(tmp_path: Path, monkeypatch
             raise ServerMissing(f"{name}: not here")
         return here[name]
 
-    monkeypatch.setattr(groups, "find_server", find)
+    monkeypatch.setattr(choice, "find_server", find)
     root = write_tree(tmp_path / "mixed", {"package.json": '{"name": "mixed"}'})
     documents = [
         *_planned("a.ts", "b.test.ts"),
@@ -278,14 +278,14 @@ def test_no_server_at_all_is_an_error_that_says_how_to_get_one(tmp_path: Path, m
     def find(name: str, avoid: object = ()) -> FoundServer:
         raise ServerMissing(f"{name}: to get it: lspidx servers install {name}")
 
-    monkeypatch.setattr(groups, "find_server", find)
+    monkeypatch.setattr(choice, "find_server", find)
     with pytest.raises(ServerMissing, match="lspidx servers install gopls"):
         groups.group(find_folders(tmp_path, []), ["a.go"], _planned("a.go", language="go"), Config(), {})
 
 
 def test_a_language_is_switched_off_or_given_another_server_by_its_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """`language.NAME.server` holds for that language alone, `server` for those that it serves."""
-    monkeypatch.setattr(groups, "find_server", _found)
+    monkeypatch.setattr(choice, "find_server", _found)
     write_tree(
         tmp_path,
         {"lspidx.toml": 'server = "pyrefly"\nlanguage.go.server = "none"\nlanguage.typescript.server = "typescript-language-server"\n'},

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import importlib
 import logging
@@ -17,7 +16,8 @@ from typing import Protocol
 
 import msgspec
 
-from indexer.config import Config, LanguageConfig
+from indexer.config import Config
+from indexer.crawl.capacity import is_given, is_told_memory, processors, server_memory_mb, servers_memory_mb, worker_count
 from indexer.crawl.kept import Basis
 from indexer.crawl.manifest import SecondSaid, Totals
 from indexer.crawl.messages import Done, Hello, Limits, Progress, Report, Setup, Started
@@ -36,7 +36,6 @@ from indexer.languages import PYTHON
 from indexer.lsp.protocol import EXTENDED, initialize_params
 from indexer.model import LossReason, Trust
 from indexer.servers.grants import reach_of
-from indexer.servers.registry import ServerSpec
 from indexer.store.generations import Home
 from indexer.store.unfinished import (
     SERVERS,
@@ -53,14 +52,6 @@ from indexer.workspace import Folder
 
 log = logging.getLogger(__name__)
 
-_MAX_JOBS = 8
-_MEMORY_SHARES = 4
-"""A run may always use four servers' worth of memory: fewer servers get larger shares, and are replaced less often."""
-_BYTES_PER_WORKER = 120_000
-"""A further worker wants at least so much source: to start one with its server costs 0.6 s of processor time."""
-PARENT_MEMORY_MB = 250
-_WORKER_MEMORY_MB = 70
-_LEAST_SERVER_MEMORY_MB = 250
 _LARGE_PROJECT_BYTES = 4_000_000
 """Of source: above it a server that loads the whole project is started alone at first. Prometheus has 12 MB, gin 1."""
 
@@ -73,9 +64,6 @@ _GROWS = 2
 
 _EXTERNAL = b'{"documents":0,"lost":[]}'
 """What is written down of a shard of files outside: none of its files counts as one of the workspace."""
-
-_PERCENT_OF_MACHINE = 60
-_UNKNOWN_MACHINE_MB = 8_000
 
 
 class Watcher(Protocol):
@@ -321,7 +309,7 @@ class Work:
                 load_s=config.max_load_s,
             ),
             memory_bytes=memory_bytes,
-            may_exceed=not _is_given(config, own),
+            may_exceed=not is_given(config, own),
             most_bytes=servers_memory_mb(config) * 1_000_000 if is_told_memory(spec) else 0,
             ready=spec.ready,
             ready_title=spec.ready_title,
@@ -419,60 +407,10 @@ def sizes_of(tasks: Sequence[Task]) -> Mapping[int, int]:
     return sizes
 
 
-def servers_memory_mb(config: Config) -> int:
-    """What all servers together may take: of the run's memory what we do not need ourselves, else a part of the machine's."""
-    if config.memory_mb:
-        return max(_LEAST_SERVER_MEMORY_MB, config.memory_mb - PARENT_MEMORY_MB)
-    return machine_memory_mb() * _PERCENT_OF_MACHINE // 100 or _UNKNOWN_MACHINE_MB
-
-
-def machine_memory_mb() -> int:
-    """0 where the system does not tell."""
-    with contextlib.suppress(AttributeError, ValueError, OSError):  # Windows has no such function
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 1_000_000
-    return 0
-
-
-def worker_count(config: Config, processors: int, size_bytes: int) -> int:
-    """Workers, each with one server at a time: as many as are wanted, fewer where the run's memory or the tree is small."""
-    count = config.jobs or min(_MAX_JOBS, processors, 1 + size_bytes // _BYTES_PER_WORKER)
-    if config.memory_mb:
-        count = min(count, (config.memory_mb - PARENT_MEMORY_MB) // _LEAST_SERVER_MEMORY_MB)
-    return max(1, count)
-
-
-def server_memory_mb(config: Config, own: LanguageConfig, spec: ServerSpec, jobs: int) -> int:
-    """Memory above which one of `jobs` servers is replaced; all of them, their workers and we ourselves fit into the run's.
-
-    One that keeps to what it is told gets its part of what the machine bears, unless somebody has said a number: with less than what it
-    holds it collects garbage for half of its time, and is replaced as soon as it knows the project (ADR 0018).
-    """
-    memory_mb = own.memory_mb or config.server_memory_mb or spec.memory_mb * (max(1, _MEMORY_SHARES // jobs) if spec.split else 1)
-    if is_told_memory(spec) and not _is_given(config, own):
-        memory_mb = max(memory_mb, servers_memory_mb(config) // jobs)
-    if config.memory_mb:
-        memory_mb = min(memory_mb, max(_LEAST_SERVER_MEMORY_MB, (config.memory_mb - PARENT_MEMORY_MB) // jobs) - _WORKER_MEMORY_MB)
-    return memory_mb
-
-
-def is_told_memory(spec: ServerSpec) -> bool:
-    """Whether a server takes a number from us that it keeps to by itself."""
-    return any("{memory}" in value for value in spec.environment.values())
-
-
-def _is_given(config: Config, own: LanguageConfig) -> bool:
-    """Whether somebody has said what servers may take; then that holds."""
-    return bool(own.memory_mb or config.server_memory_mb or config.memory_mb)
-
-
 def _load_store() -> None:
     """Arrow and DuckDB take 0.1 s, which nobody waits for while the servers load."""
     for name in ("indexer.store.shard", "indexer.store.merge"):
         importlib.import_module(name)
-
-
-def processors() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _tasks(groups: Sequence[Group], recipe: str, folder: Path, *, prefix: str = "") -> list[Task]:

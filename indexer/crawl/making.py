@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from indexer.config import Config
+from indexer.crawl.capacity import of_merge
 from indexer.crawl.dispatch import Work
 from indexer.crawl.manifest import Account
 from indexer.crawl.plan.recipe import code_digest
 from indexer.crawl.plan.skin import skins
-from indexer.crawl.shares import of_merge
 from indexer.crawl.waves import Found, Tree
 from indexer.store.generations import Home
 from indexer.store.states import State

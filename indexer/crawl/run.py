@@ -22,7 +22,8 @@ from typing import Any
 from indexer import logs, plain_files, prerequisites, project_files, vcs
 from indexer.config import Config, why_withheld
 from indexer.consent import Refusal, told
-from indexer.crawl.dispatch import Watcher, Work, processors, worker_count
+from indexer.crawl.capacity import processors, worker_count
+from indexer.crawl.dispatch import Watcher, Work
 from indexer.crawl.growing import grows
 from indexer.crawl.kept import Basis, Kept
 from indexer.crawl.making import facts_of, make, state_of

@@ -14,10 +14,10 @@ from typing import Any
 import msgspec
 
 from indexer.config import Config
+from indexer.crawl.capacity import of_merge
 from indexer.crawl.dispatch import Work
 from indexer.crawl.plan.groups import Group
 from indexer.crawl.plan.recipe import code_digest, recipe_of
-from indexer.crawl.shares import of_merge
 from indexer.crawl.waves import Found
 from indexer.manifests import ManifestFile
 from indexer.store.generations import Home

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -22,8 +23,9 @@ from indexer.builds import DEFAULT, Build, is_left_out, variants
 from indexer.cargo.linked import COPIES, find_crates, link, lone_crates
 from indexer.config import Config, LanguageConfig
 from indexer.consent import Reach
+from indexer.crawl.plan.choice import Choice, Taken
 from indexer.crawl.plan.companions import guessed_folders
-from indexer.crawl.plan.scip_files import is_file_of_scip, readable_of, servers_of, unanswered
+from indexer.crawl.plan.scip_files import readable_of, servers_of
 from indexer.crawl.units import PlannedDocument
 from indexer.declared_package import declared_package
 from indexer.errors import ServerMissing
@@ -36,8 +38,7 @@ from indexer.python_manifests import read_manifests
 from indexer.python_roots import find_source_roots
 from indexer.servers.environments import packages_of
 from indexer.servers.grants import reach_of
-from indexer.servers.registry import FoundServer, ServerSpec, find_server, is_test, load_table
-from indexer.servers.trust import at_level
+from indexer.servers.registry import FoundServer, ServerSpec, is_test
 from indexer.syntax import tree
 from indexer.tsconfig import Overlay
 from indexer.workspace import Folder
@@ -167,22 +168,29 @@ class Grouping:
 
 
 def group(
-    folders: Sequence[Folder], paths: Sequence[str], documents: Sequence[PlannedDocument], config: Config, environment: Mapping[str, str]
+    folders: Sequence[Folder],
+    paths: Sequence[str],
+    documents: Sequence[PlannedDocument],
+    config: Config,
+    environment: Mapping[str, str],
+    taken: Mapping[str, Taken] = MappingProxyType({}),
 ) -> Grouping:
     """Chooses a server for each language and sorts the documents by it.
 
     Args:
         paths: all files of the workspace, relative to the root: where manifests and settings are looked for.
         environment: the caller's.
+        taken: documents that go to another server than their language's, since that has lost them.
     Raises:
         ServerMissing: there are documents, and no language of theirs has a server here.
     """
     missing: dict[str, str] = {}
     counts = Counter(document.language for document in documents)
     servers = dict(servers_of(config, folders[0].path, counts))
+    choice = Choice(config=config, folders=folders, paths=paths)
     for language in sorted(counts.keys() - servers.keys()):
         try:
-            server = _choose(language, config, folders, paths)
+            server = choice.first(language)
         except ServerMissing as error:
             missing[language] = str(error)
             log.warning("no server: language=%s documents=%d detail=%s", language, counts[language], error)
@@ -191,7 +199,8 @@ def group(
                 servers[language] = server
     if missing and not servers:
         raise ServerMissing(missing[max(missing, key=lambda language: counts[language])])
-    others, notes = _next_in_line(servers, folders, paths, documents, config)
+    others, notes = choice.beside_scip(servers, documents)
+    others |= choice.of_taken(servers, documents, taken)
     known = {item.spec.name: item for item in [*others.values(), *servers.values()]}
     by_server: dict[str, list[PlannedDocument]] = {}
     skipped: list[Skipped] = []
@@ -214,35 +223,6 @@ def group(
         told = [item for item in members if item.encoding or (server.spec.by_ending and not PurePosixPath(item.path).suffix)]
         groups += _by_build(replace(made, recoded=[(item.path, item.language) for item in told]))
     return Grouping(groups=groups, skipped=skipped, missing=missing, notes=notes)
-
-
-def _next_in_line(
-    servers: Mapping[str, FoundServer],
-    folders: Sequence[Folder],
-    paths: Sequence[str],
-    documents: Sequence[PlannedDocument],
-    config: Config,
-) -> tuple[dict[str, FoundServer], list[str]]:
-    """By path the server that is asked where a file of SCIP does not answer for a document, if there is one; and what to say of it."""
-    found: dict[str, FoundServer] = {}
-    notes: list[str] = []
-    for language, server in servers.items():
-        if not is_file_of_scip(server):
-            continue
-        members = [item.path for item in documents if item.language == language]
-        left = unanswered(server, folders[0].path, members)
-        if not left:
-            continue
-        said = f"{len(left)} of {len(members)} {language} files are not as {server.spec.name} has read them, or lead into such"
-        try:
-            instead = _choose(language, config, folders, paths)
-        except ServerMissing as error:
-            notes.append(f"{said}; they are a gap: {error}")
-            continue
-        if instead is not None:
-            notes.append(f"{said}; {instead.spec.name} is asked about these")
-            found |= dict.fromkeys(left, instead)
-    return found, notes
 
 
 def _by_build(item: Group) -> list[Group]:
@@ -268,43 +248,6 @@ def _of_build(item: Group, build: Build, documents: list[PlannedDocument]) -> Gr
     environment = {**spec.environment, **{name: text.format_map(told) for name, text in spec.builds.items()}}
     server = msgspec.structs.replace(item.server, spec=msgspec.structs.replace(spec, environment=environment))
     return replace(item, server=server, documents=documents, build=build, ingredients=[*item.ingredients, f"build {build.label}"])
-
-
-def _choose(language: str, config: Config, folders: Sequence[Folder], paths: Sequence[str]) -> FoundServer | None:
-    """The configured server of a language, else the first of its servers that is here and may be started at the level of trust.
-
-    None where the language is switched off.
-
-    Raises:
-        ServerMissing: there is none; the message is about the first.
-    """
-    places = [folder.path for folder in folders]
-    avoid = [] if config.trust is Trust.FULL else [str(place) for place in places]
-
-    def find(name: str) -> FoundServer:
-        return at_level(find_server(name, avoid), config.trust, places, paths)
-
-    table = load_table()
-    wanted = config.of_language(language).server
-    if not wanted and config.server and language in find_spec_languages(config.server):
-        wanted = config.server
-    if wanted == "none":
-        return None
-    if wanted:
-        return find(wanted)
-    first: ServerMissing | None = None
-    for name in table.language[language].servers:
-        try:
-            return find(name)
-        except ServerMissing as error:
-            first = first or error
-    raise first or ServerMissing(f"no server is known for {language}")
-
-
-def find_spec_languages(server: str) -> list[str]:
-    """Languages of an entry of the server table; an unknown name has none here, and is refused where it is used."""
-    spec = load_table().server.get(server)
-    return list(spec.languages) if spec is not None else list(load_table().language)
 
 
 def _python_group(work: Assignment) -> Group:

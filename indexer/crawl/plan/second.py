@@ -8,7 +8,8 @@ from dataclasses import replace
 import msgspec
 
 from indexer.config import Config, LanguageConfig, overlay
-from indexer.crawl.plan.groups import Group, find_spec_languages, group
+from indexer.crawl.plan.choice import find_spec_languages
+from indexer.crawl.plan.groups import Group, group
 from indexer.errors import ServerMissing
 from indexer.servers.registry import server_spec
 from indexer.workspace import Folder
