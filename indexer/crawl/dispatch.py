@@ -9,7 +9,6 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
@@ -31,7 +30,7 @@ from indexer.crawl.plan.survey import cut
 from indexer.crawl.pool import Pool
 from indexer.crawl.process import Task
 from indexer.crawl.sources import read_source
-from indexer.crawl.units import PlannedDocument, Unit
+from indexer.crawl.units import Unit
 from indexer.languages import PYTHON
 from indexer.lsp.protocol import EXTENDED, initialize_params
 from indexer.model import LossReason, Trust
@@ -93,11 +92,11 @@ class Work:
         full: bool,
         unread: Mapping[str, str],
         basis: Basis,
-        second: Group | None = None,
+        asks_more: bool = False,
     ) -> None:
         """
         Args:
-            second: the server that is asked when all others have been; then `ask_second` is called at the end.
+            asks_more: whether `ask` is called when all else is done; then call `end`, too.
             recipe: of the tree; what a run of the same has finished is taken up unless `full`.
             unread: as `Setup` has it. basis: what servers are started for.
         """
@@ -106,8 +105,7 @@ class Work:
         """As `Setup` has it, of all languages."""
 
         self._home, self._folders, self._config, self._watcher, self._pool = home, folders, config, watcher, pool
-        self._second = second is not None
-        self._groups = [*groups, second] if second is not None else groups
+        self._groups, self._asks_more = list(groups), asks_more
         self._recipe, self._full = recipe, full
         self._folder = home.crawls / recipe[:16]
         begin(self._folder)
@@ -141,14 +139,16 @@ class Work:
             return None
         return done if done is not None and not done.lost else None
 
-    def crawl(self, groups: Sequence[Group], *, prefix: str = "") -> list[Path]:
+    def crawl(self, groups: Sequence[Group], *, prefix: str = "", first: int = 0) -> list[Path]:
         """Shards of the documents of `groups`, which are ours with all or some of their documents.
 
         Args:
             prefix: of the units' names, one for each wave.
+            first: number of the first of the groups; those that `add` has added get documents that others were asked about before.
         """
-        tasks = _tasks(groups, self._recipe, self._folder, prefix=prefix)
-        self._tasks += tasks
+        tasks = [task._replace(setup=task.setup + first) for task in _tasks(groups, self._recipe, self._folder, prefix=prefix)]
+        if not first:
+            self._tasks += tasks
         known = self._known_servers()
         finished = [self._finished(task.unit, task.shard) for task in tasks]
         # Of a server that nobody has written down what it can do, one unit is crawled again.
@@ -160,7 +160,7 @@ class Work:
         todo = [task for task, done in zip(tasks, finished, strict=True) if done is None]
         for task in todo:  # what lies there has no record that stands for it
             task.shard.unlink(missing_ok=True)
-        self._take_up([done for done in finished if done is not None], sum(len(task.unit.documents) for task in tasks))
+        self._take_up([done for done in finished if done is not None], sum(len(task.unit.documents) for task in tasks), is_new=not first)
         for number in {task.setup for task, done in zip(tasks, finished, strict=True) if done is not None} & known.keys():
             self.server_info.setdefault(number, known[number])
         shards = [task.shard for task in tasks]
@@ -198,8 +198,12 @@ class Work:
         log.info("units done: elapsed_s=%.2f", time.monotonic() - self._started)
         return shards
 
-    def _take_up(self, finished: Sequence[Done], documents: int) -> None:
-        """Counts what an earlier run has finished, says so, and writes down how much this one has to do."""
+    def _take_up(self, finished: Sequence[Done], documents: int, *, is_new: bool) -> None:
+        """Counts what an earlier run has finished, says so, and writes down how much this one has to do.
+
+        Args:
+            is_new: no other server was asked about these documents before.
+        """
         there = next((item for item in unfinished(self._home.crawls) if item.recipe == self._folder.name), None)
         for done in finished:
             self.totals.add(done, done.setup)
@@ -209,7 +213,8 @@ class Work:
         self._answered += known
         if known and there is not None:
             self._watcher.note(f"taking up {known} of {documents} files that the run of {there.begun} has finished")
-        write_plan(self._folder, Plan(begun=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"), documents=documents))
+        if is_new:
+            write_plan(self._folder, Plan(begun=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"), documents=documents))
 
     def _known_servers(self) -> dict[int, Hello]:
         """By number of the group, what servers of an earlier run of this very tree said of themselves."""
@@ -245,34 +250,46 @@ class Work:
                 else:  # the names of what these files define are lost, and said so
                     self.totals.lost += [(path, "external files", str(LossReason.WORKER_CRASHED)) for path in job.wanted]
         log.info("external files done: elapsed_s=%.2f files=%d", time.monotonic() - self._started, len(beyond.stale))
-        if not self._second:
-            self._pool.end()  # servers take their time to end; the merge need not wait
+        if not self._asks_more:
+            self.end()
         return sorted(read)
 
-    def ask_second(self, documents: Sequence[PlannedDocument]) -> SecondSaid:
-        """What the second server says of the places of these documents; one server, one unit after the other. The workers' last task."""
-        said = SecondSaid()
-        if documents and self._second:
-            number = len(self._groups) - 1
-            item = replace(self._groups[number], documents=list(documents))
-            tasks = [task._replace(setup=number, lane=item.key) for task in _tasks([item], self._recipe, self._folder, prefix="second-")]
-            for task in tasks:
-                task.shard.unlink(missing_ok=True)
-            self._watcher.phase("second server", len(documents))
-            pieces = {
-                str(task.shard): Piece(setup=number, size_bytes=task.unit.size_bytes, documents=len(task.unit.documents), is_lane=True)
-                for task in tasks
-            }
-            self._resize(0, 1)
-            self._estimate = Estimate(pieces, {number: item.server.spec.name}, self._pool.size)
-            self._pool.crawl(
-                tasks,
-                lambda report, shard: said.take(report) if isinstance(report, (Done, Hello)) else self._on_report(report, shard),
-                lambda unit, shard, reason: said.lose(len(unit.documents), str(reason)),
-                meanwhile=_load_store,
-            )
-            said.shards = [task.shard for task in tasks if task.shard.is_file()]
+    def end(self) -> None:
+        """Nothing more is asked: servers take their time to end, and the merge need not wait."""
         self._pool.end()
+
+    def add(self, groups: Sequence[Group]) -> int:
+        """Servers beside those of the beginning, once there was a crawl; returns the number of the first."""
+        first = len(self._groups)
+        self._groups += groups
+        if self._pool.is_set_up:
+            self._pool.add([self._setup(item, self._pool.size) for item in groups])
+        return first
+
+    def ask(self, item: Group, *, name: str, phase: str) -> SecondSaid:
+        """What one server more says of the places of its documents; one server, one unit after the other.
+
+        Args:
+            name: begins the names of the units.
+        """
+        said, number = SecondSaid(), self.add([item])
+        tasks = [task._replace(setup=number, lane=item.key) for task in _tasks([item], self._recipe, self._folder, prefix=f"{name}-")]
+        for task in tasks:
+            task.shard.unlink(missing_ok=True)
+        self._watcher.phase(phase, len(item.documents))
+        pieces = {
+            str(task.shard): Piece(setup=number, size_bytes=task.unit.size_bytes, documents=len(task.unit.documents), is_lane=True)
+            for task in tasks
+        }
+        self._resize(0, 1)
+        self._estimate = Estimate(pieces, {number: item.server.spec.name}, self._pool.size)
+        self._pool.crawl(
+            tasks,
+            lambda report, shard: said.take(report) if isinstance(report, (Done, Hello)) else self._on_report(report, shard),
+            lambda unit, shard, reason: said.lose(len(unit.documents), str(reason)),
+            meanwhile=_load_store,
+        )
+        said.shards = [task.shard for task in tasks if task.shard.is_file()]
         return said
 
     def _setup(self, item: Group, jobs: int) -> Setup:
@@ -385,6 +402,20 @@ class Work:
         facts, losses = lost_facts(unit.documents, reason)
         self.totals.lost += losses
         write_shard(shard, facts)
+
+    def problems(self) -> dict[str, str]:
+        """By language, why its server could not be started."""
+        return {
+            language: self.totals.problems[number]
+            for number, item in reversed(list(enumerate(self._groups)))
+            if number in self.totals.problems
+            for language in item.languages
+        }
+
+    def infos_of(self, groups: Sequence[Group]) -> dict[int, Hello]:
+        """What the servers of these groups have said of themselves, by number of the group among them."""
+        known = {self._groups[number].key: info for number, info in self.server_info.items()}
+        return {number: msgspec.structs.replace(known[item.key], setup=number) for number, item in enumerate(groups) if item.key in known}
 
     def part(self) -> tuple[Part, Totals]:
         """What has been found so far, and the account of it, in which all else is lost; the crawl may go on."""

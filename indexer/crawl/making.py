@@ -101,7 +101,7 @@ def state_of(home: Home, work: Work, found: Found, made: Made, tree: Tree, *, re
     """
     base = found.base
     servers = dict(base.servers) if base is not None else {}
-    servers |= {tree.groups[number].key: msgspec.structs.asdict(info) for number, info in work.server_info.items()}
+    servers |= {tree.groups[number].key: msgspec.structs.asdict(info) for number, info in work.infos_of(tree.groups).items()}
     if base is not None and made.settled is None:
         shards = base.shards
         inside = {path: number for path, (_, number) in base.documents.items()}

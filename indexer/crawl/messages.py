@@ -127,6 +127,12 @@ class Renew(msgspec.Struct, kw_only=True, tag=True):
     changes: dict[str, int]
 
 
+class Further(msgspec.Struct, kw_only=True, tag=True):
+    """There are more setups, behind those that a worker has been told of. Nothing is answered."""
+
+    setups: list[Setup]
+
+
 class ExternalJob(msgspec.Struct, kw_only=True, tag=True):
     """Read files outside the workspace and report those of their symbols that something points to: `wanted[path]` are ranges.
 

@@ -26,6 +26,7 @@ from indexer.crawl.messages import (
     ExternalJob,
     Facts,
     Failed,
+    Further,
     Hello,
     Job,
     Prepare,
@@ -137,6 +138,12 @@ class Pool:
                 worker.send(self._kept.first_word(setups, basis))
             else:
                 worker.send(setups)
+
+    def add(self, setups: list[Setup]) -> None:
+        """Tells all workers what servers there are beside those of `setup`."""
+        self._setups = [*self._setups, *setups]
+        for worker in self.workers:
+            worker.send(Further(setups=setups))
 
     def limit(self, setup: int, workers: int) -> None:
         """How many workers may crawl with servers of a setup at once; those above go on to the end of their unit."""

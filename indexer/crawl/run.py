@@ -8,7 +8,6 @@ The parent decides, waits and writes; workers (started by `indexer.crawl.pool`, 
 from __future__ import annotations
 
 import contextlib
-import functools
 import json
 import logging
 import os
@@ -19,40 +18,34 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from indexer import logs, plain_files, prerequisites, project_files, vcs
-from indexer.config import Config, why_withheld
+import msgspec
+
+from indexer import logs, plain_files, vcs
+from indexer.config import Config
 from indexer.consent import Refusal, told
-from indexer.crawl.capacity import processors, worker_count
 from indexer.crawl.dispatch import Watcher, Work
 from indexer.crawl.growing import grows
-from indexer.crawl.kept import Basis, Kept
+from indexer.crawl.handover import Handover
+from indexer.crawl.kept import Kept
 from indexer.crawl.making import facts_of, make, state_of
 from indexer.crawl.manifest import Account, Totals
 from indexer.crawl.ownership import look, refuse_tracked
 from indexer.crawl.plan import outside
-from indexer.crawl.plan.contents import Contents
-from indexer.crawl.plan.groups import Group, group
+from indexer.crawl.plan.choice import Choice, Taken, taken_in
+from indexer.crawl.plan.groups import Group, groups_of
 from indexer.crawl.plan.launch import unconfined
-from indexer.crawl.plan.losses import Lost, languages_lost, without_server, worse_than
+from indexer.crawl.plan.losses import Lost, languages_lost, worse_than
 from indexer.crawl.plan.partial import Extent, Part, is_better
-from indexer.crawl.plan.recipe import digest_of, ingredients, recipe_of
-from indexer.crawl.plan.second import second_group
-from indexer.crawl.plan.survey import Survey, of_folder, recipe_digest, survey, together
+from indexer.crawl.planning import Plan, Planner
 from indexer.crawl.pool import Pool
 from indexer.crawl.second import Second, ask_second
-from indexer.crawl.sources import size_of, stamps_of
-from indexer.crawl.waves import Found, Tree, differing, everything
+from indexer.crawl.waves import Found, differing, everything
 from indexer.errors import CutShort, Damaged, LanguageLost, ServerError, UsageError
-from indexer.model import BORDERS, LossReason, SkipReason
+from indexer.model import LossReason, SkipReason
 from indexer.packages import Externals
-from indexer.prerequisites.fetch import fetch
-from indexer.private_places import is_held
-from indexer.servers.grants import reach_of
-from indexer.servers.pointers import refused_pointers
-from indexer.servers.registry import language_of, load_table
 from indexer.store import damage, proof
 from indexer.store.generations import Home
-from indexer.store.states import States, describe
+from indexer.store.states import States
 from indexer.workspace import find_folders
 
 log = logging.getLogger(__name__)
@@ -71,55 +64,6 @@ class Crawl:
     up_to_date: bool
     elapsed_s: float
     refused: list[Refusal]
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Plan:
-    """What there is to crawl, and what the result depends on.
-
-    seen: what lies in the workspace. recipes: by key of the group. left_out: size and time of what is not crawled.
-    common, recipe: digests of what all facts depend on, and of the whole input. surroundings: what the index depends on beside that.
-    """
-
-    root: Path
-    seen: Survey
-    groups: Sequence[Group]
-    recipes: Mapping[str, str]
-    left_out: Mapping[str, str]
-    common: str
-    recipe: str
-    checkouts: Sequence[vcs.Checkout]
-    surroundings: list[object]
-    missing_servers: Mapping[str, str]
-    prerequisites: Sequence[prerequisites.Prerequisite]
-    second: Group | str | None
-    """As `second_group` gives it."""
-
-    @property
-    def basis(self) -> Basis:
-        """What servers are started for."""
-        documents = [item for member in self.groups for item in member.documents]
-        return Basis(
-            recipes=[self.recipes[member.key] for member in self.groups]
-            + ([recipe_of(self.second)] if isinstance(self.second, Group) else []),
-            documents={item.path: f"{item.digest} {self.seen.stamps.get(item.path)}" for item in documents},
-            times={item.path: stamp.mtime_ns for item in documents if (stamp := self.seen.stamps.get(item.path)) is not None},
-            told=frozenset(item.path for item in documents if item.encoding),
-            others={**self.left_out, "": self.common},
-        )
-
-    @functools.cached_property
-    def tree(self) -> Tree:
-        """The same for the workers; not made where there is nothing to do."""
-        return Tree(
-            groups=self.groups,
-            described={
-                item.path: describe(item.header(""), self.recipes[member.key]) for member in self.groups for item in member.documents
-            },
-            recipes=self.recipes,
-            left_out=self.left_out,
-            unread=outside.unread(str(self.root), self.seen.skipped),
-        )
 
 
 def crawl(
@@ -194,7 +138,6 @@ class _Run:
         self.states = States(home, watcher.note)
         self.current = home.own()
         self.folders = find_folders(home.root, config.folders)
-        self.refused: list[Refusal] = []
 
     def go(self, *, partial: bool) -> Crawl:
         with contextlib.ExitStack() as ending:
@@ -208,7 +151,17 @@ class _Run:
 
     def _go(self, pool: Pool, *, partial: bool) -> Crawl:
         begun = datetime.now(UTC)
-        plan = self._plan(pool)
+        planner = Planner(
+            root=self.home.root,
+            folders=self.folders,
+            config=self.config,
+            environment=self.environment,
+            watcher=self.watcher,
+            kept=self.kept,
+        )
+        looked = planner.look(pool, will_crawl=self.full or self.current is None)
+        plan = planner.plan(looked, self._taken())
+        planner.say(plan)
         current = self._unchanged(plan.recipe, plan.surroundings)
         if current is not None and not self.full:
             return Crawl(
@@ -217,7 +170,7 @@ class _Run:
                 manifest=read_manifest(current),
                 up_to_date=True,
                 elapsed_s=time.monotonic() - self.started,
-                refused=self.refused,
+                refused=list(plan.refused),
             )
         for text in unconfined(self.config.trust):
             self.watcher.note(text)
@@ -225,19 +178,25 @@ class _Run:
         base = self.states.nearest(plan.common, tree.described, self._others()) if tree.described and not self.full else None
         work = Work(
             self.home, self.folders, tree.groups, config, self.watcher, pool,
-            recipe=plan.recipe, full=self.full, unread=tree.unread, basis=plan.basis,
-            second=plan.second if isinstance(plan.second, Group) else None,
+            recipe=plan.recipe, full=self.full, unread=tree.unread, basis=plan.basis, asks_more=isinstance(plan.second, Group),
         )  # fmt: skip
         work.too_deep = [(item.path, item.language) for item in plan.seen.skipped if item.reason is SkipReason.TOO_DEEP]
+        handover = Handover(
+            work=work,
+            watcher=self.watcher,
+            choice=Choice(config=config, folders=self.folders, paths=looked.paths),
+            group=lambda assigned: groups_of(assigned, self.folders, looked.paths, config, self.environment),
+        )
         if self.current is None:  # should this run be cut off, the next goes on from there only with the same settings
             self.home.remember(config.flags())
         try:
             if base is None:
                 with grows(work, self.home, lambda part, totals: self._publish_part(part, totals, work, plan, begun), is_on=self.growing):
-                    found = everything(work, tree, self.home, self.watcher)
+                    found = everything(handover, tree, self.home, self.watcher)
             else:
-                found = differing(work, tree, base, self.states, config, self.watcher)
+                found = differing(handover, tree, base, self.states, config, self.watcher)
             second = ask_second(work, found, plan.second, self.home, config, plan.seen.manifests)
+            work.end()
         except KeyboardInterrupt:
             pool.stop()
             cut = work.part() if partial and base is None else None
@@ -252,67 +211,14 @@ class _Run:
                 f"cut off: {extent.done} of {extent.documents} files are indexed, and every answer says that it is partial; "
                 "to go on from there: lspidx index"
             ) from None
+        if handover.taken:  # as the next run will plan it
+            plan = planner.plan(looked, {**plan.taken, **handover.taken})
         lost = self._languages_lost(work, found, plan)
         self.watcher.phase("merge", 0)
         account = replace(self._account(work, second.found, plan, begun, lost, work.totals), second=second.record)
         return self._publish(work, second, plan, account)
 
-    def _plan(self, pool: Pool) -> _Plan:
-        """What there is to crawl, by which servers; and what a user should know of that."""
-        config, folders, watcher = self.config, self.folders, self.watcher
-        paths, seen = self._look(pool)
-        missing = self._prerequisites(paths, seen)
-        grouping = group(folders, paths, seen.documents, config, self.environment)
-        for note in [*without_server(grouping.missing, [item.language for item in seen.documents]), *grouping.notes]:
-            watcher.note(note)
-        self.refused = [*config.refused, *self._pointers(paths, grouping.groups)]
-        for refusal in told(self.refused):
-            watcher.note(f"{refusal.sentence}{f'; to allow that: {refusal.remedy}' if refusal.remedy else ''}")
-        for setting in config.withheld:
-            watcher.note(f"{setting} is not followed: {why_withheld(setting)}")
-        groups = grouping.groups
-        documents = [document for item in groups for document in item.documents]
-        seen = replace(
-            seen,
-            documents=documents,
-            skipped=sorted([*seen.skipped, *grouping.skipped], key=lambda item: item.path),
-            project_files=project_files.digests(self.home.root, paths, {item.language for item in documents}),
-        )
-        common = ingredients(config, folders)
-        second = second_group(groups, folders, paths, config, self.environment)
-        if isinstance(second, str):
-            watcher.note(second)
-        recipes = {item.key: recipe_of(item) for item in groups}
-        checkouts = [vcs.checkout(folder.path) for folder in folders]
-        left_out = stamps_of(self.home.root, [item.path for item in seen.skipped if item.reason not in BORDERS])
-        surroundings: list[object] = [value for checkout in checkouts for value in (checkout.commit, checkout.dirty)]
-        surroundings += [digest_of(seen.stamps), digest_of(seen.folders), digest_of(left_out), str(sorted(seen.left_out.items()))]
-        surroundings += [refusal.sentence for refusal in told(self.refused)]
-        recipe = recipe_digest(
-            documents,
-            [
-                common,
-                str(sorted(recipes.items())),
-                f"skipped {[(item.path, str(item.reason)) for item in seen.skipped]}",
-                f"second {recipe_of(second) if isinstance(second, Group) else second}",
-            ],
-        )
-        return _Plan(
-            root=self.home.root,
-            seen=seen,
-            groups=groups,
-            recipes=recipes,
-            left_out=left_out,
-            common=common,
-            recipe=recipe,
-            checkouts=checkouts,
-            surroundings=surroundings,
-            missing_servers=grouping.missing,
-            prerequisites=missing,
-            second=second,
-        )
-
-    def _publish(self, work: Work, second: Second, plan: _Plan, account: Account) -> Crawl:
+    def _publish(self, work: Work, second: Second, plan: Plan, account: Account) -> Crawl:
         """Merges the shards and makes the result the current index."""
         found = second.found
         made = make(self.home, self.config, found, account)
@@ -321,6 +227,8 @@ class _Run:
         state.second = second.recipe
         manifest |= {"shards": state.shards, "ingredients": plan.common, "recipes": plan.tree.recipes, "facts": facts_of(state, account)}
         manifest["went_on"] = work.went_on
+        if plan.taken:
+            manifest["taken"] = {path: msgspec.structs.asdict(entry) for path, entry in sorted(plan.taken.items())}
         self.states.save(state)
         manifest["database"] = damage.measured(made.database)
         generation = self.home.publish(made.database, account.number, damage.manifest_bytes(manifest))
@@ -329,10 +237,10 @@ class _Run:
         elapsed_s = time.monotonic() - self.started
         self._record(work, manifest, elapsed_s)
         return Crawl(
-            root=self.home.root, generation=generation, manifest=manifest, up_to_date=False, elapsed_s=elapsed_s, refused=self.refused
+            root=self.home.root, generation=generation, manifest=manifest, up_to_date=False, elapsed_s=elapsed_s, refused=list(plan.refused)
         )
 
-    def _publish_part(self, part: Part, totals: Totals, work: Work, plan: _Plan, begun: datetime) -> Extent:
+    def _publish_part(self, part: Part, totals: Totals, work: Work, plan: Plan, begun: datetime) -> Extent:
         """Without a state, and beside the shards: what goes on with the crawl takes these up."""
         found = Found(shards=part.shards, outside=outside.all_of({}, Externals(plan.tree.unread)), extent=part.extent)
         account = self._account(work, found, plan, begun, [], totals)
@@ -342,55 +250,19 @@ class _Run:
         self.home.publish(made.database, account.number, damage.manifest_bytes(manifest))
         return part.extent
 
-    def _pointers(self, paths: Sequence[str], groups: Sequence[Group]) -> list[Refusal]:
-        """The places outside to which the workspace's files point, and that servers are not given to read."""
-        folders = [folder.path for folder in self.folders]
-        prefix = next((str(item.placeholders["python_prefix"]) for item in groups if item.placeholders.get("python_prefix")), "")
-        return refused_pointers(folders, paths, reach_of(self.home.root, self.config, folders, self.environment), prefix)
-
-    def _prerequisites(self, paths: Sequence[str], plan: Survey) -> list[prerequisites.Prerequisite]:
-        """What the clone lacks; where the user wants that (`fetch`), after the download steps of its build tools."""
-        look = prerequisites.Look(
-            root=self.home.root,
-            paths=paths,
-            languages=frozenset(item.language for item in plan.documents),
-            environment=self.environment,
-            fetched=prerequisites.fetched_dir(self.environment),
-            python=self.config.python,
-            may_read=reach_of(self.home.root, self.config, [item.path for item in self.folders], self.environment).may_read,
-        )
-        if self.config.fetch:
-            self.watcher.phase("fetch", 0)
-            avoid = [str(item.path) for item in self.folders]
-            fetch(prerequisites.steps(look), self.config.trust, avoid=avoid, say=self.watcher.note, most_s=self.config.max_fetch_s)
-        return prerequisites.find(look)
-
     def _others(self) -> Iterator[Home]:
         """Indexes from whose facts this one may go on."""
         yield from self.beside
         for place in vcs.siblings(self.home.root):
             yield Home(place)
 
-    def _look(self, pool: Pool) -> tuple[list[str], Survey]:
-        """All files of the workspace, relative to the root, and what of them may be crawled.
-
-        Where there will be a crawl, workers are started before the files are read: they need 0.2 s until they can take a unit.
-        """
-        languages = {name for name, spec in load_table().language.items() if spec.crawl == "full"}
-        paths: list[str] = []
-        surveys: list[Survey] = []
-        contents = self.kept.contents if self.kept is not None else Contents()
-        contents.begin()
-        for folder in self.folders:
-            listed = vcs.list_files(folder.path, self.config.include)
-            paths += [folder.prefix + path for path in listed if is_held(str(folder.path), path)]  # manifests are read by this list
-            if folder is self.folders[0] and (self.full or self.current is None):
-                size_bytes = sum(size_of(folder.path / path) for path in listed if language_of(path) in languages)
-                pool.resize(worker_count(self.config, processors(), size_bytes) if size_bytes else 0)
-            surveys.append(of_folder(survey(folder.path, listed, self.config, languages=languages, contents=contents), folder.prefix))
-        return paths, together(surveys)
-
     # ---- what may be reused
+
+    def _taken(self) -> Mapping[str, Taken]:
+        """The documents that a server has lost and another one has answered for, by our own index; all are asked anew by `full`."""
+        if self.current is None or self.full or proof.is_foreign(self.current):
+            return {}
+        return taken_in(read_manifest(self.current))
 
     def _unchanged(self, recipe: str, surroundings: list[object]) -> Path | None:
         """The current generation where it is the answer: same input, and same commit and stamps (else only the merge is redone).
@@ -419,19 +291,14 @@ class _Run:
 
     # ---- what was lost
 
-    def _languages_lost(self, work: Work, found: Found, plan: _Plan) -> list[Lost]:
+    def _languages_lost(self, work: Work, found: Found, plan: Plan) -> list[Lost]:
         """The languages that this crawl has lost.
 
         Raises:
             ServerError: no server answered anything.
             LanguageLost: the present index has one of them, and it was not said that it may go.
         """
-        problems = {
-            language: work.totals.problems[number]
-            for number, item in reversed(list(enumerate(plan.tree.groups)))
-            if number in work.totals.problems
-            for language in item.languages
-        }
+        problems = work.problems()
         lost = languages_lost(plan.seen.documents, work.totals.lost, problems)
         never = (LossReason.SERVER_UNAVAILABLE, LossReason.NOT_READY)
         unanswered = {path for path, _, reason in work.totals.lost if reason in never}
@@ -448,28 +315,28 @@ class _Run:
 
     # ---- merging
 
-    def _account(self, work: Work, found: Found, plan: _Plan, begun: datetime, lost: Sequence[Lost], totals: Totals) -> Account:
+    def _account(self, work: Work, found: Found, plan: Plan, begun: datetime, lost: Sequence[Lost], totals: Totals) -> Account:
         return Account(
             number=self.home.new_number(),
             root=self.home.root,
             recipe=plan.recipe,
             config=self.config,
             folders=self.folders,
-            checkouts=plan.checkouts,
+            checkouts=plan.looked.checkouts,
             begun=begun,
             finished=datetime.now(UTC),
             plan=plan.seen,
             groups=plan.tree.groups,
-            server_info=work.server_info,
+            server_info=work.infos_of(plan.tree.groups),
             totals=totals,
             is_imported=found.is_imported,
             crawled=found.crawled if found.base is not None else None,
             extent=found.extent,
-            refused=told(self.refused),
+            refused=told(plan.refused),
             surroundings=plan.surroundings,
             missing_servers=plan.missing_servers,
             languages_lost=lost,
-            prerequisites=plan.prerequisites,
+            prerequisites=plan.looked.prerequisites,
         )
 
     def _record(self, work: Work, manifest: Mapping[str, Any], elapsed_s: float) -> None:

@@ -16,6 +16,7 @@ import msgspec
 from indexer.config import Config
 from indexer.crawl.capacity import of_merge
 from indexer.crawl.dispatch import Work
+from indexer.crawl.manifest import SecondSaid
 from indexer.crawl.plan.groups import Group
 from indexer.crawl.plan.recipe import code_digest, recipe_of
 from indexer.crawl.waves import Found
@@ -69,7 +70,7 @@ def ask_second(
     documents = [
         msgspec.structs.replace(item, places=tuple(opened.places[item.path])) for item in wanted.documents if item.path in opened.places
     ]
-    said = work.ask_second(documents)
+    said = work.ask(replace(wanted, documents=documents), name="second", phase="second server") if documents else SecondSaid()
     made, replaced = found, set[str]()
     if said.shards or opened.stale:
         shards, replaced = add_answers(facts, said.shards, opened.stale, home.crawls, room)

@@ -11,7 +11,8 @@ from pathlib import Path
 import msgspec
 
 from indexer.config import Config
-from indexer.crawl.dispatch import Watcher, Work
+from indexer.crawl.dispatch import Watcher
+from indexer.crawl.handover import Handover
 from indexer.crawl.messages import Hello
 from indexer.crawl.plan import outside
 from indexer.crawl.plan.groups import Group
@@ -60,10 +61,11 @@ class Tree:
     unread: Mapping[str, str]
 
 
-def everything(work: Work, tree: Tree, home: Home, watcher: Watcher) -> Found:
+def everything(handover: Handover, tree: Tree, home: Home, watcher: Watcher) -> Found:
     """Every document, and the files outside that they point to."""
+    work = handover.work
     watcher.phase("crawl", sum(len(item.documents) for item in tree.groups))
-    shards = work.crawl(tree.groups)
+    shards = handover.crawl(tree.groups)
     beyond = outside.all_of(work.totals.externals, Externals(tree.unread))
     shards += work.read_outside(beyond)
     if not shards:
@@ -74,11 +76,11 @@ def everything(work: Work, tree: Tree, home: Home, watcher: Watcher) -> Found:
     return Found(shards=shards, outside=beyond)
 
 
-def differing(work: Work, tree: Tree, base: State, states: States, config: Config, watcher: Watcher) -> Found:
+def differing(handover: Handover, tree: Tree, base: State, states: States, config: Config, watcher: Watcher) -> Found:
     """What differs from a known state, in waves, and what of the files outside something else is wanted from now."""
     from indexer.crawl.plan.refresh import Refresh
 
-    started = time.monotonic()
+    started, work = time.monotonic(), handover.work
     groups, kept = tree.groups, [states.shard(name) for name in base.shards]
     documents = {item.path: item.language for member in groups for item in member.documents}
     together = {language: frozenset(item.languages) for item in groups for language in item.languages if item.server.command}
@@ -94,7 +96,7 @@ def differing(work: Work, tree: Tree, base: State, states: States, config: Confi
             watcher.phase("crawl", len(todo))
             log.info("wave begins: number=%d size=%d documents=%s", number, len(todo), "|".join(sorted(todo)[:_LOGGED]))
             parts = [replace(item, documents=[one for one in item.documents if one.path in todo]) for item in groups]
-            wave = work.crawl(parts, prefix=f"w{number}-") if todo else []
+            wave = handover.crawl(parts, prefix=f"w{number}-") if todo else []
             shards += wave
             gone |= todo
             crawled += len(todo)

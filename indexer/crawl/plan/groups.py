@@ -213,16 +213,32 @@ def group(
         else:
             reason = SkipReason.NO_SERVER if document.language in missing else SkipReason.EXCLUDED
             skipped.append(Skipped(path=document.path, reason=reason, language=document.language))
+    assigned = [(known.get(name, NO_SERVER), members) for name, members in by_server.items()]
+    groups = groups_of(assigned, folders, paths, config, environment)
+    return Grouping(groups=groups, skipped=skipped, missing=missing, notes=notes)
+
+
+def groups_of(
+    assigned: Sequence[tuple[FoundServer, Sequence[PlannedDocument]]],
+    folders: Sequence[Folder],
+    paths: Sequence[str],
+    config: Config,
+    environment: Mapping[str, str],
+) -> list[Group]:
+    """The groups of servers whose documents are known.
+
+    Args:
+        assigned: each server once. paths, environment: as `group` has them.
+    """
     groups: list[Group] = []
-    for name, members in by_server.items():
-        server = known.get(name, NO_SERVER)
+    for server, members in assigned:
         make = next((make for language, make in _MAKERS.items() if language in server.spec.languages), _plain_group)
         work = Assignment(server=server, documents=members, folders=folders, paths=paths, config=config, environment=environment)
         made = make(work)
         made = replace(made, readable=[*made.readable, *readable_of(server)])
         told = [item for item in members if item.encoding or (server.spec.by_ending and not PurePosixPath(item.path).suffix)]
         groups += _by_build(replace(made, recoded=[(item.path, item.language) for item in told]))
-    return Grouping(groups=groups, skipped=skipped, missing=missing, notes=notes)
+    return groups
 
 
 def _by_build(item: Group) -> list[Group]:

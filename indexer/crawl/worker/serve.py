@@ -9,7 +9,7 @@ import time
 import msgspec
 
 from indexer import syntax as syntaxes
-from indexer.crawl.messages import Check, Done, ExternalJob, Facts, Job, Prepare, Release, Renew, Report, Rest, Setup
+from indexer.crawl.messages import Check, Done, ExternalJob, Facts, Further, Job, Prepare, Release, Renew, Report, Rest, Setup
 from indexer.crawl.worker.crawler import Crawler
 from indexer.crawl.worker.externals import read_external
 from indexer.crawl.worker.reports import send
@@ -18,7 +18,7 @@ from indexer.store.facts import DocumentFacts
 
 _COLLECT_EVERY = 16  # units
 
-_job_decoder = msgspec.json.Decoder(Job | ExternalJob | Prepare | Release | Rest | Renew)
+_job_decoder = msgspec.json.Decoder(Job | ExternalJob | Prepare | Release | Rest | Renew | Further)
 
 
 def serve(setups: list[Setup]) -> None:
@@ -41,6 +41,8 @@ def serve(setups: list[Setup]) -> None:
                 bench.rest()
             elif isinstance(job, Renew):
                 bench.renew(job)
+            elif isinstance(job, Further):
+                bench.add(job.setups)
             else:
                 bench.crawl(job)
             if number % _COLLECT_EVERY == 0 or isinstance(job, Rest):
@@ -70,6 +72,10 @@ class _Bench:
             if other is not mine and not (self._has_rested and other.setup.stays):
                 other.server.stop()
         _crawl_unit(mine, job, self._greeted)
+
+    def add(self, setups: list[Setup]) -> None:
+        """More servers that the parent's crawl asks."""
+        self.crawlers += [Crawler(setup, number, self._say) for number, setup in enumerate(setups, len(self.crawlers))]
 
     def rest(self) -> None:
         """The parent's crawl is over."""
