@@ -77,7 +77,7 @@ def test_the_next_server_takes_what_the_first_loses(go: Go) -> None:
     assert _served(done) == {"a.py": "ty", "b.py": "basedpyright", "c.py": "ty"}
     assert [item["name"] for item in done.manifest["servers"]] == ["ty", "basedpyright"]
     assert ("python . workspace . b/Poisoned#method().", "python . workspace . b/helper().") in rows(done.generation, CALLS)
-    assert "ty lost 1 python files; basedpyright is asked about these" in watcher.notes
+    assert "ty lost 1 python file; basedpyright is asked about it" in watcher.notes
 
 
 def test_who_has_answered_is_asked_again_as_long_as_the_text_is_the_same(go: Go, root: Path) -> None:

@@ -95,7 +95,10 @@ class Handover:
         for item in made:
             languages, documents = " and ".join(item.languages), len(item.documents)
             losers = sorted({asked[document.path][0].spec.name for document in item.documents})
-            self.watcher.note(f"{' and '.join(losers)} lost {documents} {languages} files; {item.server.spec.name} is asked about these")
+            files, these = ("file", "it") if documents == 1 else ("files", "these")
+            self.watcher.note(
+                f"{' and '.join(losers)} lost {documents} {languages} {files}; {item.server.spec.name} is asked about {these}"
+            )
             log.warning("documents are handed over: from=%s to=%s documents=%d", losers, item.key, documents)
         self.watcher.phase("crawl again", sum(len(item.documents) for item in made))
         mark, first = len(totals.lost), self.work.add(made)

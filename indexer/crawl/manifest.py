@@ -123,6 +123,9 @@ class Account:
     second: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """What a second server was asked, and what it cost; empty where there was to be none."""
 
+    checks: Sequence[Mapping[str, Any]] = ()
+    """How often files of SCIP agree with servers."""
+
     def folder_rows(self) -> list[dict[str, Any]]:
         """The workspace's folders and what is checked out there."""
         return [
@@ -218,6 +221,8 @@ class Account:
             said["partial"] = msgspec.structs.asdict(self.extent)
         if self.second:
             said["second"] = dict(self.second)
+        if self.checks:
+            said["checked_files"] = [dict(item) for item in self.checks]
         return said
 
     def _tallies(self) -> dict[str, Any]:

@@ -23,6 +23,7 @@ import msgspec
 from indexer import logs, plain_files, vcs
 from indexer.config import Config
 from indexer.consent import Refusal, told
+from indexer.crawl.checked import check_files, wants_check
 from indexer.crawl.dispatch import Watcher, Work
 from indexer.crawl.growing import grows
 from indexer.crawl.handover import Handover
@@ -39,10 +40,12 @@ from indexer.crawl.plan.partial import Extent, Part, is_better
 from indexer.crawl.planning import Plan, Planner
 from indexer.crawl.pool import Pool
 from indexer.crawl.second import Second, ask_second
+from indexer.crawl.units import PlannedDocument
 from indexer.crawl.waves import Found, differing, everything
 from indexer.errors import CutShort, Damaged, LanguageLost, ServerError, UsageError
 from indexer.model import LossReason, SkipReason
 from indexer.packages import Externals
+from indexer.servers.registry import FoundServer
 from indexer.store import damage, proof
 from indexer.store.generations import Home
 from indexer.store.states import States
@@ -178,15 +181,16 @@ class _Run:
         base = self.states.nearest(plan.common, tree.described, self._others()) if tree.described and not self.full else None
         work = Work(
             self.home, self.folders, tree.groups, config, self.watcher, pool,
-            recipe=plan.recipe, full=self.full, unread=tree.unread, basis=plan.basis, asks_more=isinstance(plan.second, Group),
+            recipe=plan.recipe, full=self.full, unread=tree.unread, basis=plan.basis,
+            asks_more=isinstance(plan.second, Group) or wants_check(tree.groups, self.config),
         )  # fmt: skip
         work.too_deep = [(item.path, item.language) for item in plan.seen.skipped if item.reason is SkipReason.TOO_DEEP]
-        handover = Handover(
-            work=work,
-            watcher=self.watcher,
-            choice=Choice(config=config, folders=self.folders, paths=looked.paths),
-            group=lambda assigned: groups_of(assigned, self.folders, looked.paths, config, self.environment),
-        )
+        choice = Choice(config=config, folders=self.folders, paths=looked.paths)
+
+        def grouped(assigned: Sequence[tuple[FoundServer, Sequence[PlannedDocument]]]) -> list[Group]:
+            return groups_of(assigned, self.folders, looked.paths, config, self.environment)
+
+        handover = Handover(work=work, watcher=self.watcher, choice=choice, group=grouped)
         if self.current is None:  # should this run be cut off, the next goes on from there only with the same settings
             self.home.remember(config.flags())
         try:
@@ -196,6 +200,9 @@ class _Run:
             else:
                 found = differing(handover, tree, base, self.states, config, self.watcher)
             second = ask_second(work, found, plan.second, self.home, config, plan.seen.manifests)
+            checks = []
+            if wants_check(tree.groups, config):
+                checks = check_files(work, found, tree.groups, choice, grouped, self.home, config)
             work.end()
         except KeyboardInterrupt:
             pool.stop()
@@ -215,7 +222,7 @@ class _Run:
             plan = planner.plan(looked, {**plan.taken, **handover.taken})
         lost = self._languages_lost(work, found, plan)
         self.watcher.phase("merge", 0)
-        account = replace(self._account(work, second.found, plan, begun, lost, work.totals), second=second.record)
+        account = replace(self._account(work, second.found, plan, begun, lost, work.totals), second=second.record, checks=checks)
         return self._publish(work, second, plan, account)
 
     def _publish(self, work: Work, second: Second, plan: Plan, account: Account) -> Crawl:

@@ -164,11 +164,27 @@ def _what_it_read(report: Report, style: Style) -> Iterator[str]:
     if check.get("checked"):
         share = 100 * check["disagreed"] / check["checked"]
         yield f"  checked    {check['checked']} inferred targets asked again, {check['disagreed']} differ ({share:.1f} %)"
+    yield from (f"  checked    {_of_file(item)}" for item in manifest.get("checked_files", []))
     if second := manifest.get("second"):
         yield f"  second     {_second(second, counts.get('by_second_server', 0))}"
     yield "  coverage"
     for item in report["coverage"]:
         yield f"    {item['method']:<28} {item['status']:<12} {item['documents']} files, {item['answered']} of {item['asked']} answered"
+
+
+def _of_file(said: Mapping[str, Any]) -> str:
+    """How often a file of SCIP and a server agree."""
+    file, languages = one_line(said["file"]), " and ".join(said["languages"])
+    if "server" not in said:
+        return f"{file}: nobody was asked again about {languages}: {one_line(said['problem'])}"
+    by = f"{one_line(said['server'])} {one_line(said['server_version'])}"
+    problem = f"; {one_line(said['problem'])}" if said.get("problem") else ""
+    if not said["checked"]:
+        return f"no answer of {file} could be held against one of {by}{problem}"
+    share = 100 * said["disagreed"] / said["checked"]
+    return (
+        f"{count(said['checked'], 'answer')} of {file} about {languages} asked of {by}, {said['disagreed']} differ ({share:.1f} %){problem}"
+    )
 
 
 def _second(said: Mapping[str, Any], told: int) -> str:
