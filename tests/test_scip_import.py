@@ -280,6 +280,42 @@ def test_a_use_with_another_name_is_believed_where_the_text_gives_that_name(text
     assert bool(fitted(message, text)) is is_believed
 
 
+ITEM, LOCAL, ELSEWHERE = "python pip shop . shop/models/Item#", "local 1", "python pip other . other/Item#"
+
+
+@pytest.mark.parametrize(
+    ("now", "symbol", "is_another"),
+    [
+        ("Item()", ITEM, False), ("Unit()", ITEM, True), ("    ()", ITEM, True), ("Items()", ITEM, True), ("myItem()", ITEM, True),
+        ("Unit()", ELSEWHERE, False), ("Items()", ELSEWHERE, True),  # an indexer calls dirname ntpath.join, and no part of a word anything
+        ("import Unit\nUnit()", ITEM, False), ("export {\n  Unit,\n} from 'x'\nUnit()", ITEM, False),  # it may be given its name there
+        ("item = 1; item", LOCAL, False), ("item = 1; unit", LOCAL, True),
+        ("item = 1; self", LOCAL, False), ("item = 1; items", LOCAL, True),
+    ],
+)  # fmt: skip
+def test_an_edit_that_leaves_all_definitions_in_place_is_seen_by_the_words_of_uses(now: str, symbol: str, is_another: bool):
+    message = Document(relative_path="a.py")
+    lines = now.split("\n")
+    if symbol == LOCAL:
+        message.occurrences.add(symbol=symbol, range=[0, 10, 14])
+        message.occurrences.add(symbol=symbol, symbol_roles=1, range=[0, 0, 4])
+    else:
+        at = max(lines[-1].find("Item"), 0)
+        message.occurrences.add(symbol=symbol, range=[len(lines) - 1, at, at + 4])
+    if is_another:
+        with pytest.raises(Misfit, match="line 1 has"):
+            fitted(message, now, {ITEM})
+    else:
+        fitted(message, now, {ITEM})
+
+
+def test_a_document_whose_uses_have_other_names_is_asked_of_a_server(root: Path):
+    till = root / "shop" / "till.py"
+    till.write_text(FILES["shop/till.py"].replace("item.name() + made.name()", "item.sign() + made.name()"), encoding="utf-8")
+    done = lspidx("index", "--scip", "../index.scip", cwd=root)
+    assert "1 of 4 python files are not as lspidx has read them, or lead into such; ty is asked about these" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("symbol", "name"),
     [

@@ -160,7 +160,7 @@ class Answers:
         for part in parts:
             document = self._file.document(part)
             assert document is not None
-            for occurrence in fitted(document, text):
+            for occurrence in fitted(document, text, self._homes):
                 known.at.setdefault(occurrence.place[:2], []).append(occurrence)
                 if occurrence.quote >= 0:
                     known.quoted.setdefault(occurrence.place.line, []).append(occurrence)

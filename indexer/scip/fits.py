@@ -1,15 +1,16 @@
 """Whether a document of SCIP is about the text that a file has now, and where its occurrences stand in that text. Pure.
 
-Where the document holds its text, that decides. Else its own words do: each range has to lie in the text, and the name of a symbol has to
-stand where the symbol is defined. A single definition that does not fit makes the whole document one of another text, for an answer at a
-place that has moved by a line would look like any other. A use that has another name than what it is said to mean, and is no name that the
-text gives to something (`as`, `import`, `=`, `:`), is not believed: indexers are wrong about some.
+Where the document holds its text, that decides. Else its own words do: each range has to lie in the text, the name of a symbol has to
+stand where the symbol is defined, and a use of what the file itself defines has to have that name, or one that the text gives to something
+(`as`, `import`, `=`, `:`). A single one that does not fit makes the whole document one of another text, for an answer at a place that has
+moved by a line would look like any other, and where one word is another now the next may mean something else. A use of what lies outside
+that has another name is not believed, and no more: an indexer is wrong about some (`os.path.dirname` as `ntpath.join`).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from indexer.scip.words import Columns, ScipRole
@@ -23,12 +24,17 @@ _NAME = re.compile(
 _GIVEN = re.compile(r"\b(?:as|import|import\s+type|use|package)\s+(\w+)|\b(\w+)\s*(?::?=|:)|[{,(]\s*(\w+)\s*\}")
 """Names that a text gives to what has another one."""
 
-_PRONOUNS = frozenset({"self", "this", "super", "crate", "cls", "base", "me", "default", "constructor"})
+_IMPORTED = re.compile(r"^[ \t]*(?:pub[ \t]+)?(?:import|export|from|use)\b((?:\{[^{}]*+\}|\([^()]*+\)|[^;'\"\n{(])*+)", re.MULTILINE)
+"""Statements whose names another text may have given."""
+
+_PRONOUNS = frozenset({"self", "this", "super", "crate", "cls", "base", "me", "default", "constructor", "target"})
 _WORD = re.compile(r"[^\W\d][\w$]*\Z")
+_IN_WORD = re.compile(r"[A-Za-z0-9_]")
 _QUOTES = ("'", '"', "`")
 _WORDS = re.compile(r"[\w$]+")
 _LOCAL = "local "
 _MOST_OCCURRENCES = 5_000_000
+_MOST_SHOWN = 60
 
 
 class Place(NamedTuple):
@@ -62,9 +68,11 @@ def name_of(symbol: str) -> str:
     return name if _WORD.match(name) and not symbol.endswith(("/", ":")) else ""
 
 
-def fitted(document: Any, text: str) -> list[Occurrence]:
+def fitted(document: Any, text: str, own: Container[str] = ()) -> list[Occurrence]:
     """The occurrences of a `Document`, in this text.
 
+    Args:
+        own: the symbols that the file defines.
     Raises:
         Misfit: it is about another one.
     """
@@ -75,35 +83,43 @@ def fitted(document: Any, text: str) -> list[Occurrence]:
     lines = _Lines(text, document.position_encoding)
     names = {symbol.symbol: symbol.display_name for symbol in document.symbols if symbol.display_name}
     locals_of: dict[str, str] = {}
+    placed: list[tuple[Any, Place, str, bool]] = []
+    for item in document.occurrences:
+        if item.symbol:
+            place = lines.place(range_of(item))
+            stands, is_definition = lines.between(place), bool(item.symbol_roles & ScipRole.DEFINITION)
+            if is_definition and stands:
+                _check(item.symbol, stands, names, locals_of, place)
+            placed.append((item, place, stands, is_definition))
     given: set[str] | None = None
     found: list[Occurrence] = []
-    for item in document.occurrences:
-        if not item.symbol:
-            continue
-        place = lines.place(range_of(item))
-        is_definition = bool(item.symbol_roles & ScipRole.DEFINITION)
-        stands = lines.between(place)
-        if is_definition and stands:
-            _check(item.symbol, stands, names, locals_of, place)
-        elif stands and not _is_named(item.symbol, stands):
+    for item, place, stands, is_definition in placed:
+        expected = locals_of.get(item.symbol, "") if item.symbol.startswith(_LOCAL) else name_of(item.symbol)
+        if not is_definition and stands and not _is_named(item.symbol, expected, stands):
             if given is None:
                 given = {word for words in _GIVEN.findall(text) for word in words}
+                given.update(word for names_of in _IMPORTED.findall(text) for word in _WORDS.findall(names_of))
             if stands not in given:
+                if item.symbol in own or item.symbol.startswith(_LOCAL):
+                    raise Misfit(f"line {place.line + 1} has '{stands[:_MOST_SHOWN]}' where '{expected[:_MOST_SHOWN]}' is used")
                 continue
+        if stands.isspace() and expected and (item.symbol in own or item.symbol.startswith(_LOCAL)):  # else it may be an operator's
+            raise Misfit(f"line {place.line + 1} has nothing where '{expected[:_MOST_SHOWN]}' is used")
+        if _WORD.match(stands) and not lines.is_whole(place):
+            raise Misfit(f"line {place.line + 1} has a longer word where '{stands[:_MOST_SHOWN]}' is said to stand")
         found.append(Occurrence(place, item.symbol, is_definition, lines.quote(place, stands)))
     return found
 
 
-def _is_named(symbol: str, stands: str) -> bool:
+def _is_named(symbol: str, name: str, stands: str) -> bool:
     """Whether a symbol can be meant by this word: it has no name of its own, or the word is a part of it."""
-    name = name_of(symbol)
     return not name or name == stands or not _WORD.match(stands) or stands.lower() in _PRONOUNS or stands in _WORDS.findall(symbol)
 
 
 def _check(symbol: str, stands: str, names: Mapping[str, str], locals_of: dict[str, str], place: Place) -> None:
     """Raises Misfit where something else than what is defined stands there."""
     if symbol.startswith(_LOCAL):
-        expected = names.get(symbol, "") or locals_of.setdefault(symbol, stands)
+        expected = locals_of.setdefault(symbol, names.get(symbol, "") or stands)
         is_one = _WORD.match(expected) is not None
     else:
         expected = name_of(symbol)
@@ -174,6 +190,14 @@ class _Lines:
             return place.col
         before = self.between(Place(place.line, place.col - 1, place.line, place.col)) if place.col and stands else ""
         return place.col - 1 if before and before in _QUOTES else -1
+
+    def is_whole(self, place: Place) -> bool:
+        """Whether a range on one line neither begins nor ends in the midst of a word; on a line of ASCII, for others count columns as they
+        like.
+        """
+        text = self._lines[place.line]
+        around = text[max(0, place.col - 1) : place.col] + text[place.end_col : place.end_col + 1]
+        return not text.isascii() or _IN_WORD.search(around) is None
 
     def between(self, place: Place) -> str:
         """What stands there, on one line; empty for all else."""
