@@ -32,6 +32,16 @@ GO = Language(
     imports_files=False,
     spreads=True,
     manager="go",
+    standard_package="github.com/golang/go/src",
+    predeclared=frozenset(
+        {
+            *("append().", "cap().", "clear().", "close().", "complex().", "copy().", "delete().", "imag().", "len().", "make()."),
+            *("max().", "min().", "new().", "panic().", "print().", "println().", "real()."),
+            *("recover().", "any#", "bool#", "byte#", "comparable#", "error#", "rune#", "string#", "uintptr#"),
+            *(f"{kind}{bits}#" for kind in ("int", "uint") for bits in ("", 8, 16, 32, 64)),
+            *("float32#", "float64#", "complex64#", "complex128#", "true.", "false.", "iota.", "nil."),
+        }
+    ),
     project_files=("go.mod", "go.work"),
     texts=("comments",),
     declared_only=True,
@@ -51,7 +61,7 @@ GO = Language(
     hands_objects_to=GO_HANDS,
     keeps_no_object=GO_KEEPS_NONE,
     interfaces_alone_dispatch=True,
-    open_types=r"builtin\.builtin\.(any|comparable|error)",
+    open_types=r"builtin\.(builtin\.)?(any|comparable|error)",
     function_types=r"^type \w+(?:\[.*\])? (?:= )?func\b",
     # maps, and what holds values of a type without a name: beside functions it is these that servers have no name of a type for
     closed_values=rf"^(?:(?:var )?[\w, ]+ (?:= )?(?:make\()?{_HOLDS}|func .*\) {_HOLDS}[^()]*$)",

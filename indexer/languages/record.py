@@ -176,6 +176,8 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     is_module: a file is a module, and its name is a part of qualified names.
     spreads: users of a package do not see which of its files defines something.
     manager: the kind of package whose manifest names the project.
+    standard_package: what indexers call the package of its standard library.
+    predeclared: descriptors of the names that it has by itself, in files of SCIP (`indexer.scip.predeclared`).
     has_environment: a project runs in an environment of an interpreter and packages, which all projects of a workspace share.
     project_is_outermost: of several project files above each other the highest is the project's; the others are its parts.
     build_files: project files of those who build, where servers go by others.
@@ -328,6 +330,8 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     project_files: tuple[str, ...] = ()
     passes_on: str = ""
     builds_choose_files: bool = False
+    standard_package: str = ""
+    predeclared: frozenset[str] = frozenset()
     imports_hosts: bool = False
     texts: tuple[Literal["assembler", "comments", "script", "commands", "component", "template"], ...] = ()
     calls_c: str = ""

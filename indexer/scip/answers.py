@@ -15,6 +15,7 @@ from urllib.parse import unquote, urlsplit
 from indexer import plain_files
 from indexer.scip.external import builtin_name, package_of, uri_of
 from indexer.scip.fits import Misfit, Occurrence, Place, fitted
+from indexer.scip.predeclared import predeclared, standard_of
 from indexer.scip.reader import Part, ScipFile
 from indexer.scip.words import ScipRole
 
@@ -79,6 +80,8 @@ class Answers:
         self._own: set[str] = set()
         """Packages that some document defines something of."""
         self._builtins: dict[str, str] = {}
+        self._standard: dict[str, str] = {}
+        """By language the package of its standard library, as the file's symbols say it."""
         self._known: OrderedDict[str, Known | str] = OrderedDict()
         self.undecoded = 0
         for part in self._file.documents():
@@ -93,7 +96,10 @@ class Answers:
         if not path:
             return
         self._parts.setdefault(path, []).append(part)
+        language = document.language.lower()
         for symbol in {item.symbol for item in document.occurrences}:
+            if language not in self._standard and (standard := standard_of(symbol, language)):
+                self._standard[language] = standard
             if name := builtin_name(symbol):
                 self._builtins[name] = min(symbol, self._builtins.get(name, symbol))
         for item in document.occurrences:
@@ -169,6 +175,9 @@ class Answers:
                     if len(places) < _MOST_PLACES:
                         places.append(occurrence.place)
             known.symbols.update((symbol.symbol, symbol) for symbol in document.symbols)
+            language = document.language.lower()
+            if own_names := predeclared(language, self._standard.get(language, "")):
+                known.at.update((item.place[:2], [item]) for item in own_names.uses(text, known.at.keys()))
         return known
 
     def definitions(self, path: str, line: int, col: int) -> list[Definition]:
