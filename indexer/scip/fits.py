@@ -1,10 +1,10 @@
 """Whether a document of SCIP is about the text that a file has now, and where its occurrences stand in that text. Pure.
 
 Where the document holds its text, that decides. Else its own words do: each range has to lie in the text, the name of a symbol has to
-stand where the symbol is defined, and a use of what the file itself defines has to have that name, or one that the text gives to something
-(`as`, `import`, `=`, `:`). A single one that does not fit makes the whole document one of another text, for an answer at a place that has
-moved by a line would look like any other, and where one word is another now the next may mean something else. A use of what lies outside
-that has another name is not believed, and no more: an indexer is wrong about some (`os.path.dirname` as `ntpath.join`).
+stand where the symbol is defined, a local one's at its uses as well, and no range may end within a word, or hold nothing. A single one that
+does not fit makes the whole document one of another text, for an answer at a place that has moved by a line would look like any other.
+A use that has another name than what it is said to mean, and is no name that the text gives to something (`as`, `import`, `=`, `:`), is not
+believed, and no more: indexers are wrong about some (scip-python calls `httpx.Client` an AsyncClient).
 """
 
 from __future__ import annotations
@@ -24,10 +24,7 @@ _NAME = re.compile(
 _GIVEN = re.compile(r"\b(?:as|import|import\s+type|use|package)\s+(\w+)|\b(\w+)\s*(?::?=|:)|[{,(]\s*(\w+)\s*\}")
 """Names that a text gives to what has another one."""
 
-_IMPORTED = re.compile(r"^[ \t]*(?:pub[ \t]+)?(?:import|export|from|use)\b((?:\{[^{}]*+\}|\([^()]*+\)|[^;'\"\n{(])*+)", re.MULTILINE)
-"""Statements whose names another text may have given."""
-
-_PRONOUNS = frozenset({"self", "this", "super", "crate", "cls", "base", "me", "default", "constructor", "target"})
+_PRONOUNS = frozenset({"self", "this", "super", "crate", "cls", "base", "me", "default", "constructor"})
 _WORD = re.compile(r"[^\W\d][\w$]*\Z")
 _IN_WORD = re.compile(r"[A-Za-z0-9_]")
 _QUOTES = ("'", '"', "`")
@@ -98,9 +95,8 @@ def fitted(document: Any, text: str, own: Container[str] = ()) -> list[Occurrenc
         if not is_definition and stands and not _is_named(item.symbol, expected, stands):
             if given is None:
                 given = {word for words in _GIVEN.findall(text) for word in words}
-                given.update(word for names_of in _IMPORTED.findall(text) for word in _WORDS.findall(names_of))
             if stands not in given:
-                if item.symbol in own or item.symbol.startswith(_LOCAL):
+                if item.symbol.startswith(_LOCAL):
                     raise Misfit(f"line {place.line + 1} has '{stands[:_MOST_SHOWN]}' where '{expected[:_MOST_SHOWN]}' is used")
                 continue
         if stands.isspace() and expected and (item.symbol in own or item.symbol.startswith(_LOCAL)):  # else it may be an operator's
