@@ -573,6 +573,20 @@ def test_a_name_that_is_none_suggests_near_ones(ask: Ask):
         ask("outline", file_path="shop/model.py")
 
 
+def test_a_name_that_only_unresolved_identifiers_have_says_where_they_are(shop: Index):
+    rows = shop.rows(
+        """
+        SELECT u.name, count(DISTINCT (d.path, u.line, u.col)), min(d.path) FROM unresolved_name u JOIN document d USING (doc_id)
+        WHERE u.name NOT IN (SELECT name FROM symbol) GROUP BY u.name ORDER BY 2 DESC, 1
+        """
+    )
+    assert rows
+    name, number, path = rows[0]
+    said = "one unresolved identifier is" if number == 1 else f"{number} unresolved identifiers are"
+    with pytest.raises(NameNotFound, match=rf"no symbol is called '{name}'; {said} \({re.escape(path)}:\d+:\d+"):
+        call(shop, "find_callers", {"symbol": name})
+
+
 def test_of_symbols_of_one_name_the_most_used_is_the_one_that_is_meant(shop: Index):
     rows = shop.rows(
         "SELECT s.qualified_name FROM symbol_name n JOIN symbol s USING (sym_id) WHERE n.name = 'describe' ORDER BY n.refs DESC, s.sym_id"

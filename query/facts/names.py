@@ -217,7 +217,7 @@ def by_name(index: Index, name: str, path: str = "", kinds: Collection[str] = ()
     found = [symbol for symbol in named(index, name) if not path or symbol.record.path == path]
     if not found:
         where = f" in '{path}'" if path else ""
-        raise NameNotFound(f"no symbol is called '{name}'{where}{_hint(index, name)}")
+        raise NameNotFound(f"no symbol is called '{name}'{where}{'' if path else _open(index, last_of(dotted(name)))}{_hint(index, name)}")
     return _the_one(index, name, [symbol for symbol in found if symbol.record.kind in kinds] or found)
 
 
@@ -391,6 +391,22 @@ def _hint(index: Index, name: str) -> str:
     why = "the index is being made" if index.is_catching_up else "the run that made this index was cut off"
     partial = f"; {why}, and only {extent} files are in it" if extent else ""
     return (f"; did you mean {', '.join(row[0] for row in rows)}?" if rows else "") + partial + _not_read(index, last)
+
+
+def _open(index: Index, word: str) -> str:
+    """What is said of identifiers of this name whose meaning is unknown: something is called so, and an empty list would hide it."""
+    rows: list[tuple[str, int, int]] = index.rows(
+        """
+        SELECT d.path, u.line, u.col FROM unresolved_name u JOIN document d USING (doc_id) WHERE u.name = $name ORDER BY ALL
+        """,
+        {"name": word},
+    )
+    if not rows:
+        return ""
+    named = [f"{path}:{line + 1}:{col + 1}" for path, line, col in rows[:_MOST_NAMED]]
+    more = f" and {len(rows) - _MOST_NAMED} more" if len(rows) > _MOST_NAMED else ""
+    what = "one unresolved identifier is" if len(rows) == 1 else f"{len(rows)} unresolved identifiers are"
+    return f"; {what} ({', '.join(named)}{more})"
 
 
 _MOST_NAMED = 3
