@@ -10,7 +10,7 @@ import shutil
 import statistics
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -41,13 +41,17 @@ class Engine:
 
 
 def engines(bench: Bench, corpus: Corpus) -> list[Engine]:
-    """What runs on this corpus: lspidx, the SCIP indexer where it is compared and can be had, and a floor where there is one."""
+    """What runs on this corpus: lspidx, the SCIP indexer where it is compared and can be had, lspidx asking that one's file, and a floor
+    where there is one.
+    """
     chosen = [lspidx(corpus)]
     if corpus.language == "python":
-        return [*chosen, *([scip_python(bench, corpus)] if corpus.compared else []), ty(bench, corpus)]
+        peers = [scip_python(bench, corpus), from_file(bench, corpus)] if corpus.compared else []
+        return [*chosen, *peers, ty(bench, corpus)]
     if corpus.language == "typescript":
-        return [*chosen, scip_typescript(bench, corpus), *([tsc(bench, corpus)] if corpus.name in TSCONFIG else [])]
-    return [*chosen, *([scip_go(bench, corpus)] if (bench.go_programs / "scip-go").is_file() else [])]
+        floor = [tsc(bench, corpus)] if corpus.name in TSCONFIG else []
+        return [*chosen, scip_typescript(bench, corpus), from_file(bench, corpus), *floor]
+    return [*chosen, *([scip_go(bench, corpus), from_file(bench, corpus)] if (bench.go_programs / "scip-go").is_file() else [])]
 
 
 def time_engines(bench: Bench, corpus: Corpus, *, rounds: int, say: Callable[[str], None]) -> dict[str, Any]:
@@ -160,6 +164,30 @@ def lspidx(corpus: Corpus, server: str = "") -> Engine:
         prepare=prepare,
         weigh=weigh,
     )
+
+
+def from_file(bench: Bench, corpus: Corpus) -> Engine:
+    """lspidx, asking the file that the SCIP indexer has just made, in a copy of the corpus; without the making of the file.
+
+    Beside what `lspidx` weighs: `checked` answers of the file that were asked of a server as well, and how many `differ`.
+    """
+    copy = replace(corpus, root=bench.folder / "scip" / "trees" / label(corpus))
+    made = lspidx(copy)
+
+    def prepare() -> None:
+        if not copy.root.is_dir():
+            shutil.copytree(corpus.root, copy.root, ignore=shutil.ignore_patterns(FOLDER), symlinks=True)
+        made.prepare()
+
+    def weigh() -> dict[str, int]:
+        checks = Home(copy.root).manifest().get("checked_files", [])
+        return made.weigh() | {
+            "checked": sum(item.get("checked", 0) for item in checks),
+            "differ": sum(item.get("disagreed", 0) for item in checks),
+        }
+
+    command = [*made.command, "--scip", str(scip_file(bench, corpus).absolute())]
+    return replace(made, name="lspidx of its file", command=command, prepare=prepare, weigh=weigh)
 
 
 def scip_file(bench: Bench, corpus: Corpus) -> Path:

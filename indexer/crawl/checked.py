@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -57,7 +56,7 @@ def check_files(
         records += [record | {"languages": [language], "problem": problem} for language, problem in problems.items()]
         for asked in group(list(assigned.values())):
             begun = time.monotonic()
-            said = work.ask(_of_places(asked), name=f"check-{item.key}-{asked.key}", phase="check")
+            said = work.ask(asked, name=f"check-{item.key}-{asked.key}", phase="check")
             result = compared(shards, said.shards, places, inside, room)
             elapsed_s = round(time.monotonic() - begun, 2)
             log.info("file checked: file=%s by=%s elapsed_s=%.2f result=%s", item.key, asked.key, elapsed_s, result)
@@ -96,9 +95,3 @@ def _assigned(
         mine = assigned.setdefault(server.spec.name, (server, []))[1]
         mine += [document for document in documents if document.language == language]
     return assigned, problems
-
-
-def _of_places(item: Group) -> Group:
-    """The group, with a server that is asked about places alone."""
-    spec = msgspec.structs.replace(item.server.spec, diagnostics="none", hierarchy="none", stays=False)
-    return replace(item, server=msgspec.structs.replace(item.server, spec=spec))

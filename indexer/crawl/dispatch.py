@@ -267,12 +267,13 @@ class Work:
         return first
 
     def ask(self, item: Group, *, name: str, phase: str) -> SecondSaid:
-        """What one server more says of the places of its documents; one server, one unit after the other.
+        """What a server says of the places of its documents, one that has been asked already or one more; one unit after the other.
 
         Args:
             name: begins the names of the units.
         """
-        said, number = SecondSaid(), self.add([item])
+        there = next((number for number, known in enumerate(self._groups) if known.server == item.server), -1)
+        said, number = SecondSaid(), there if there >= 0 else self.add([item])
         tasks = [task._replace(setup=number, lane=item.key) for task in _tasks([item], self._recipe, self._folder, prefix=f"{name}-")]
         for task in tasks:
             task.shard.unlink(missing_ok=True)
