@@ -34,7 +34,8 @@ class Grammar(msgspec.Struct, frozen=True, kw_only=True):
     source: the module of the grammar and its function.
     definitions, uses: files in `indexer/syntax/tree/queries/`, read one after the other.
     exports: how a definition becomes visible elsewhere: by "export", a "capital", "pub", "public", or standing in a "header"; "functions":
-        all of them, and variables that other programs get; "unless private": everything but what is declared so.
+        all of them, and variables that other programs get; "unless private": everything but what is declared by a word of `private`.
+    private: words by which a definition is kept to its file or type.
     namespaces: what may share a name in one scope: nothing ("one"), "types" with the rest, or "kinds": types, callables, variables.
     binds_lower_case: in a pattern, a capital means something that exists (Rust).
     blank: the name that binds nothing.
@@ -61,6 +62,7 @@ class Grammar(msgspec.Struct, frozen=True, kw_only=True):
     definitions: tuple[str, ...]
     uses: tuple[str, ...]
     exports: Exports
+    private: frozenset[str] = frozenset({"private"})
     namespaces: Namespaces = "one"
     binds_lower_case: bool = False
     blank: str = ""
@@ -126,6 +128,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
 
     Text:
     grammar: how a file is read without a server; None: by its identifiers only, or by an adapter of its own (Python).
+    outline: the grammar by which it is read where there is no server and no `grammar`, if it is installed (`indexer.languages.outlines`).
     variants: other grammars, of files with these extensions.
     preprocessed: lines that begin with `#if` and `#endif` say which text counts.
     binds_in_file: a name that is not taken of something means what its own file binds, what a star import brings, or what the language has.
@@ -274,6 +277,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     family: str
 
     grammar: Grammar | None = None
+    outline: Grammar | None = None
     variants: tuple[tuple[str, Grammar], ...] = ()
     preprocessed: bool = False
     binds_in_file: bool = False

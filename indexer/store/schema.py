@@ -66,6 +66,6 @@ from __future__ import annotations
 from pathlib import Path
 
 SCHEMA_VERSION = 11
-CONTENT_VERSION = 24
+CONTENT_VERSION = 25
 
 VIEWS_SQL = Path(__file__).with_name("views.sql")

@@ -28,6 +28,7 @@ from indexer.model import (
     Operation,
     Role,
     Severity,
+    SkipReason,
     SymbolFlag,
     SymbolKind,
 )
@@ -257,7 +258,8 @@ def _add_occurrences(facts: DocumentFacts, syntax: Syntax, answers: Answers, tar
     for owner, token in syntax.members:
         member_of[token] = owner
         facts.add("members", symbol=owner, line=tokens.line[token], end_col=tokens.end_col[token])
-    nobody_asked = bool(answers.tallies[methods.DEFINITION].skipped)
+    skipped = answers.tallies[methods.DEFINITION].skipped
+    nobody_asked = bool(skipped) and skipped != SkipReason.NO_SERVER
     fixture, definition = int(Role.FIXTURE), int(Evidence.DEFINITION)
     certain = [(int(Evidence.SYNTAX), -1, -1)]
     left_out = unparsed.LeftOut(answers.inactive)

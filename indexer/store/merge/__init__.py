@@ -461,7 +461,10 @@ def _add_surroundings(connection: duckdb.DuckDBPyConnection, around: Surrounding
 
 
 def _resolution(connection: duckdb.DuckDBPyConnection) -> dict[str, dict[str, int]]:
-    """By language: identifiers, how many of them are unresolved, how many of those in files with unresolved imports, and those imports."""
+    """By language: identifiers, how many of them are unresolved, how many of those in files with unresolved imports, and those imports.
+
+    Of files of which a server was asked: of others the coverage says that nothing is known.
+    """
     rows = connection.execute(
         """
         WITH imports AS (SELECT doc_id, count(*) AS imports FROM unresolved_import GROUP BY doc_id)
@@ -469,7 +472,9 @@ def _resolution(connection: duckdb.DuckDBPyConnection) -> dict[str, dict[str, in
         FROM (
             SELECT d.language, d.doc_id, count(o.doc_id) AS occurrences, count(*) FILTER (o.doc_id IS NOT NULL AND o.sym_id IS NULL) AS open
             FROM document d LEFT JOIN occ o USING (doc_id)
-            WHERE d.status NOT IN ('external', 'manifest') GROUP BY ALL
+            WHERE d.status NOT IN ('external', 'manifest') AND d.doc_id NOT IN (
+                SELECT doc_id FROM document_coverage WHERE method = 'textDocument/definition' AND reason = 'no_server'
+            ) GROUP BY ALL
         ) LEFT JOIN imports USING (doc_id)
         GROUP BY language ORDER BY language
         """
