@@ -55,10 +55,18 @@ RUBY = Language(
     types_are_values=True,
     bridges=RUBY_BRIDGES,
 )
-SWIFT = Language(names=("swift",), family="swift", outline=outline("swift", private="private fileprivate"), tests_inside=True, bridges=SWIFT_BRIDGES)
+SWIFT = Language(
+    names=("swift",), family="swift", outline=outline("swift", private="private fileprivate"), tests_inside=True, bridges=SWIFT_BRIDGES
+)
 ZIG = Language(names=("zig",), family="zig", outline=outline("zig", overloads=False), tests_inside=True, bridges=ZIG_BRIDGES)
 AT_BORDERS = (
-    Language(names=("lua",), family="lua", outline=outline("lua", private="local", line_comment="--", overloads=False), comments=("--",), bridges=LUA_BRIDGES),
+    Language(
+        names=("lua",),
+        family="lua",
+        outline=outline("lua", private="local", line_comment="--", overloads=False),
+        comments=("--",),
+        bridges=LUA_BRIDGES,
+    ),
     Language(
         names=("haskell",),
         family="haskell",
@@ -68,7 +76,13 @@ AT_BORDERS = (
         bridges=HASKELL_BRIDGES,
     ),
     Language(names=("ocaml",), family="ocaml", comments=("(*",), bridges=OCAML_BRIDGES),
-    Language(names=("elixir",), family="elixir", outline=outline("elixir", private="defp defmacrop defguardp defnp", line_comment="#"), comments=("#",), bridges=ELIXIR_BRIDGES),
+    Language(
+        names=("elixir",),
+        family="elixir",
+        outline=outline("elixir", private="defp defmacrop defguardp defnp", line_comment="#"),
+        comments=("#",),
+        bridges=ELIXIR_BRIDGES,
+    ),
     Language(names=("dart",), family="dart", outline=outline("dart", namespaces="kinds", overloads=False), bridges=DART_BRIDGES),
     Language(names=("clojure",), family="clojure", comments=(";",), bridges=CLOJURE_BRIDGES),
     Language(names=("r",), family="r", comments=("#",), bridges=R_BRIDGES),

@@ -1,4 +1,4 @@
-"""What is read of a language that has no server here: its text, by the grammar that it has, or by one that tells no more than an outline."""
+"""What is read of a language that has no server here: its text, by the grammar that it has, or by one for an outline (ADR 0131)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def is_read(language: str) -> bool:
 
 
 def is_enough(languages: Iterable[str]) -> bool:
-    """Whether an index of these alone is worth making: of one whose text would say more if there were a server, its absence is told first."""
+    """Whether an index of these alone is worth making: where a server is one command away, that is said first."""
     return any(map(tree.outlines, languages))
 
 

@@ -24,7 +24,7 @@ import pyarrow as pa
 from indexer.errors import Bug, UsageError
 from indexer.languages import LANGUAGES
 from indexer.manifests import ManifestFile
-from indexer.model import SIGNS, Evidence, NameUse, Operation, Role, Skipped, SymbolFlag, SymbolKind, Via
+from indexer.model import SIGNS, Evidence, NameUse, Operation, Role, Skipped, SkipReason, SymbolFlag, SymbolKind, Via
 from indexer.monikers import package_prefix, place_descriptors
 from indexer.store.facts import HEADER, TABLES, TARGETS, DocumentFacts
 from indexer.store.flow import Keeper, follow
@@ -460,21 +460,23 @@ def _add_surroundings(connection: duckdb.DuckDBPyConnection, around: Surrounding
     _insert(connection, "meta", {"key": pa.array(sorted(meta), text), "value": pa.array([meta[key] for key in sorted(meta)], text)})
 
 
+_ALONE = f"SELECT doc_id FROM document_coverage WHERE method = 'textDocument/definition' AND reason = '{SkipReason.NO_SERVER}'"
+"""Documents that were read by themselves, for want of a server."""
+
+
 def _resolution(connection: duckdb.DuckDBPyConnection) -> dict[str, dict[str, int]]:
     """By language: identifiers, how many of them are unresolved, how many of those in files with unresolved imports, and those imports.
 
     Of files of which a server was asked: of others the coverage says that nothing is known.
     """
     rows = connection.execute(
-        """
+        f"""
         WITH imports AS (SELECT doc_id, count(*) AS imports FROM unresolved_import GROUP BY doc_id)
         SELECT language, sum(occurrences), sum(open), sum(open) FILTER (imports > 0), sum(imports)
         FROM (
             SELECT d.language, d.doc_id, count(o.doc_id) AS occurrences, count(*) FILTER (o.doc_id IS NOT NULL AND o.sym_id IS NULL) AS open
             FROM document d LEFT JOIN occ o USING (doc_id)
-            WHERE d.status NOT IN ('external', 'manifest') AND d.doc_id NOT IN (
-                SELECT doc_id FROM document_coverage WHERE method = 'textDocument/definition' AND reason = 'no_server'
-            ) GROUP BY ALL
+            WHERE d.status NOT IN ('external', 'manifest') AND d.doc_id NOT IN ({_ALONE}) GROUP BY ALL
         ) LEFT JOIN imports USING (doc_id)
         GROUP BY language ORDER BY language
         """
@@ -491,7 +493,7 @@ def _counts(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
         "global_symbols": "symbol WHERE NOT has_flag(flags, 'external', 'local')",
         "external_symbols": "symbol WHERE has_flag(flags, 'external')",
         "occurrences": "occ",
-        "unresolved_occurrences": "occ WHERE sym_id IS NULL",
+        "unresolved_occurrences": f"occ WHERE sym_id IS NULL AND doc_id NOT IN ({_ALONE})",
         "calls": "call_in",
         "type_edges": "type_edge",
         "diagnostics": "diagnostic",

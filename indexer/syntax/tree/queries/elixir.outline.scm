@@ -1,8 +1,10 @@
 ; Elixir: every definition is a call of a macro. Clauses of one function are one symbol.
 
 (comment) @comment
+((call target: (identifier) @_define (arguments (keywords) @body))
+  (#any-of? @_define "def" "defp" "defmacro" "defmacrop"))
 
-((call target: (identifier) @_define (arguments . (alias) @name) (do_block)? @body) @def.class
+((call target: (identifier) @_define (arguments . (alias) @name) (do_block)? @body) @def.namespace
   (#any-of? @_define "defmodule" "defimpl"))
 ((call target: (identifier) @_define (arguments . (alias) @name) (do_block)? @body) @def.interface
   (#eq? @_define "defprotocol"))
