@@ -258,8 +258,7 @@ def _add_occurrences(facts: DocumentFacts, syntax: Syntax, answers: Answers, tar
     for owner, token in syntax.members:
         member_of[token] = owner
         facts.add("members", symbol=owner, line=tokens.line[token], end_col=tokens.end_col[token])
-    skipped = answers.tallies[methods.DEFINITION].skipped
-    nobody_asked = bool(skipped) and skipped != SkipReason.NO_SERVER
+    nobody_asked = answers.tallies[methods.DEFINITION].skipped not in ("", SkipReason.NO_SERVER)
     fixture, definition = int(Role.FIXTURE), int(Evidence.DEFINITION)
     certain = [(int(Evidence.SYNTAX), -1, -1)]
     left_out = unparsed.LeftOut(answers.inactive)
