@@ -22,7 +22,7 @@ Namespaces = Literal["one", "types", "kinds"]
 FileImports = Literal["", "include", "from"]
 PackageOf = Literal["folder", "module", "manifest"]
 Signs = Literal["", "none", "own", "all"]
-Runner = Literal["pytest", "go", "cargo", "junit", "file"]
+Runner = Literal["pytest", "go", "cargo", "junit", "phpunit", "file"]
 """What runs a test. `file`: the language's runner takes the file (vitest, jest, ctest's sources)."""
 Satisfies = Literal["", "unsaid", "shape", "protocol"]
 Parameters = Literal["", "keyword", "colon", "name type", "type name", "exact"]

@@ -24,7 +24,7 @@ import pyarrow as pa
 from indexer.errors import Bug, UsageError
 from indexer.languages import LANGUAGES
 from indexer.manifests import ManifestFile
-from indexer.model import SIGNS, Evidence, NameUse, Operation, Role, Skipped, SkipReason, SymbolFlag, SymbolKind, Via
+from indexer.model import SIGNS, Evidence, NameUse, Operation, Role, Skipped, SymbolFlag, SymbolKind, Via
 from indexer.monikers import package_prefix, place_descriptors
 from indexer.store.facts import HEADER, TABLES, TARGETS, DocumentFacts
 from indexer.store.flow import Keeper, follow
