@@ -148,6 +148,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     calls_strings: a string is called as a function of its name.
     ignores_case: names of functions, members and types are the same in capitals.
     by_values: what a text reads or runs by names that are values, or without a name.
+    renames_by_alias: a name that is imported is renamed in its own file, under an alias, where a server is asked at a use of it.
     types_in_comments: comments give values their types, `/** @type {Item} */`.
     page_objects: names of the object whose members are those of the page or the program, `window`.
     run_by_tags: methods that an encoder of the library calls of a field's type, each with the word of a tag that tells it to.
@@ -297,6 +298,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     calls_strings: bool = False
     ignores_case: bool = False
     by_values: ByValues = ByValues()
+    renames_by_alias: bool = False
     types_in_comments: bool = False
     page_objects: frozenset[str] = frozenset()
     run_by_tags: tuple[tuple[str, str], ...] = ()
