@@ -199,3 +199,12 @@ def test_what_has_another_remedy_is_not_told_of_the_extra(monkeypatch: pytest.Mo
     assert alone.remedy("go") == alone.remedy("nix") == ""
     assert not alone.is_read("elixir")
     assert alone.ingredients(["elixir"]) == []
+
+
+def test_who_looks_is_told_that_there_is_an_outline(tmp_path: Path) -> None:
+    write_tree(tmp_path, {"shop.ex": FILES["shop.ex"], "more.nix": "{ }\n"})
+    assert "an outline only, no server" in lspidx(cwd=tmp_path).stdout
+    lines = lspidx("doctor", cwd=tmp_path).stdout.splitlines()
+    of_elixir = lines[lines.index("elixir  1 file") : lines.index("nix  1 file")]
+    assert any("its outline is read" in line for line in of_elixir)
+    assert not any("without one" in line for line in lines[lines.index("nix  1 file") :])

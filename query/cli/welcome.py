@@ -72,7 +72,8 @@ def _languages(root: Path) -> Iterator[_Here]:
         if not score.files or score.language not in _crawled():
             continue
         server = servers.get(score.language)
-        how = f"no server; {found.how_to_get[score.language]}" if score.language in lacking else "no server"
+        said = "an outline only, no server" if tree.outlines(score.language) else "no server"
+        how = f"{said}; {found.how_to_get[score.language]}" if score.language in lacking else said
         told = f"{server.server} {server.version}" if server else how
         line = f"{score.language:<12} {score.files:>6} {'file ' if score.files == 1 else 'files'}  {one_line(told)}"
         yield _Here(line, server is not None or tree.outlines(score.language))
