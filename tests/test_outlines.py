@@ -13,7 +13,7 @@ from query_support import lspidx
 from support import CORPORA, Crawl, check_golden, crawl_with_ty, rows, snapshot, write_tree
 
 from indexer import extras
-from indexer.crawl.plan import alone, choice
+from indexer.crawl.plan import alone, choice, recipe
 from indexer.errors import ServerMissing
 from indexer.languages import LANGUAGES, record_of
 from indexer.languages.outlines import EXTRA, LIBRARY
@@ -179,9 +179,14 @@ def test_a_repository_of_such_languages_alone_has_an_index(tmp_path: Path) -> No
 
 def test_a_missing_extra_is_said_with_the_command_that_brings_it(tmp_path: Path) -> None:
     root = write_tree(tmp_path / "shop", {"shop.ex": FILES["shop.ex"], "pay.py": PYTHON, "more.nix": "{ }\n"})
-    hidden = f"import importlib.util as u; find = u.find_spec; u.find_spec = lambda name: None if name == {LIBRARY!r} else find(name)"
+    hidden = (
+        f"import importlib.util as u; find = u.find_spec; u.find_spec = lambda name: None if name == {LIBRARY!r} else find(name)\n"
+        "import importlib.metadata as m\nof = m.distribution\n"
+        "def distribution(name):\n    if 'language-pack' in name: raise m.PackageNotFoundError(name)\n    return of(name)\n"
+        "m.distribution = distribution\n"
+    )
     done = subprocess.run(
-        [sys.executable, "-c", f"{hidden}; from query.cli import main; main()", "index"],
+        [sys.executable, "-c", f"{hidden}from query.cli import main; main()", "index"],
         cwd=root, capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert f"for its symbols without a server: {extras.command(EXTRA)}" in done.stderr
@@ -189,6 +194,12 @@ def test_a_missing_extra_is_said_with_the_command_that_brings_it(tmp_path: Path)
     assert lspidx("index", cwd=root).returncode == 0
     with open_index(root) as opened:
         assert [path for (path,) in opened.rows("SELECT path FROM skipped ORDER BY ALL")] == ["more.nix"], "it is taken up once it is here"
+
+
+def test_what_every_file_depends_on_is_of_no_extra() -> None:
+    """Else nothing could be indexed without it, and everything would be read anew once it is here."""
+    assert "tree-sitter-python" in recipe.versions("tree-sitter")
+    assert "tree-sitter-language-pack" not in recipe.versions("tree-sitter")
 
 
 def test_what_has_another_remedy_is_not_told_of_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 
 from indexer import extras
 from indexer.languages import record_of
@@ -31,4 +31,12 @@ def remedy(language: str) -> str:
 
 def ingredients(languages: Iterable[str]) -> list[str]:
     """What outlines of these languages depend on beside the texts, for a recipe."""
-    return [f"outlines {version(LIBRARY)}"] if any(map(tree.outlines, languages)) else []
+    return [f"outlines {_version()}"] if any(map(tree.outlines, languages)) else []
+
+
+def _version() -> str:
+    """Of the grammars; a copy of the library without its metadata has none."""
+    try:
+        return version(LIBRARY)
+    except PackageNotFoundError:
+        return "unknown"
