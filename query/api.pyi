@@ -1135,9 +1135,9 @@ def run_tests(
     Args:
         path: only this folder or file, relative to workspace_dir, where the runner can; else its project
         workspace_dir: root of the project; empty: the current folder
-        language: c, cpp, csharp, go, java, javascript, kotlin, python, rust, swift, typescript, zig; by default what project files and
-            sources say; tested: go test 1.26, cargo test 1.95, node --test 20, npm test 11, pytest 9, ctest 3.25, make test 4.3, maven 3.8,
-            gradle 4.4; tested on recorded reports: vitest, jest; untested: dotnet test, swift test, zig build test
+        language: c, cpp, csharp, go, java, javascript, kotlin, php, python, rust, swift, typescript, zig; by default what project files and
+            sources say; tested: go test 1.26, cargo test 1.95, node --test 20, npm test 11, pytest 9, ctest 3.25, make test 4.3, phpunit
+            9.6, maven 3.8, gradle 4.4; tested on recorded reports: vitest, jest; untested: dotnet test, swift test, zig build test
         selectors: only these tests, as detect_changes names them: tests/test_a.py::test_b, TestB/TestC, geo::tests::adds, a.test.ts
         timeout_s: after which the run is ended
     """

@@ -91,6 +91,36 @@ def test_rows_are_sorted_and_kept_by_their_places_before_they_are_cut(root: Path
     assert "5 found, cut short" in cut
 
 
+def test_groups_are_counted_over_all_rows(root: Path):
+    """As `uniq -c` has it; of places of a row in several files each counts for its own."""
+    done = lspidx("query", "callers", "price", "--group-by", "file", cwd=root)
+    assert done.stdout.splitlines() == ["      2 use.py", "      1 more/use.py"]
+    assert "3 callers at 3 sites found · complete" in done.stderr
+    assert lspidx("query", "callers", "price", "--group-by", "folder", cwd=root).stdout.splitlines() == ["      2 .", "      1 more"]
+    assert lspidx("query", "symbols", "", "--group-by", "kind", cwd=root).stdout.splitlines() == ["      4 function", "      3 module"]
+    assert lspidx("query", "callers", "price", "--path", "more", "--group-by", "kind", cwd=root).stdout == "      1 module\n"
+    assert lspidx("query", "callers", "unused", "--group-by", "file", cwd=root).stdout == ""
+
+
+def test_rows_are_kept_by_the_kind_of_what_they_are_about(root: Path):
+    for kind, names in (("function", {"use.first", "use.second"}), ("Module", {"more.use"}), ("enum_member", set[str]())):
+        done = lspidx("query", "callers", "price", "--kind", kind, "--json", cwd=root)
+        assert {row["symbol"]["qualified_name"] for row in msgspec.json.decode(done.stdout)["result"]} == names
+    assert lspidx("query", "callers", "price", "--kind", "function", "--kind", "module", "-c", cwd=root).stdout == "3\n"
+    wrong = lspidx("query", "callers", "price", "--kind", "functoin", cwd=root)
+    assert (wrong.returncode, "no kind is called 'functoin'" in wrong.stderr) == (2, True)
+
+
+@pytest.mark.slow
+def test_what_lies_in_a_class_has_a_kind_of_its_own(tmp_path: Path):
+    """An outline nests; a row of it that has the kind is told wherever it lies, once."""
+    root = write_tree(tmp_path / "work", {"a.py": "class A:\n    def f(self): ...\n    class B:\n        def g(self): ...\n"})
+    assert lspidx("index", cwd=root).returncode == 0
+    done = lspidx("query", "outline", "a.py", "--kind", "method", cwd=root)
+    assert [line.split()[-1] for line in done.stdout.splitlines() if line.startswith("a.py")] == ["f", "g"]
+    assert lspidx("query", "outline", "a.py", "--group-by", "kind", cwd=root).stdout.split() == ["2", "class", "2", "method"]
+
+
 def test_a_sort_of_a_part_and_a_path_that_is_nowhere_are_refused(root: Path):
     assert "leave one out" in lspidx("query", "references", "price", "--sort", "name", "--cursor", "1", cwd=root).stderr
     none = lspidx("query", "callers", "price", "--path", "nowhere/*", cwd=root)
@@ -129,6 +159,11 @@ def test_two_shapes_are_refused(root: Path, options: list[str]):
     done = lspidx("query", "references", "price", *options, cwd=root)
     assert done.returncode == 2
     assert "exclude each other" in done.stdout + done.stderr
+
+
+def test_a_number_and_groups_are_refused_together(root: Path):
+    done = lspidx("query", "callers", "price", "-c", "--group-by", "kind", cwd=root)
+    assert (done.returncode, "exclude each other" in done.stderr) == (2, True)
 
 
 def test_what_is_no_list_has_no_such_options(root: Path):

@@ -61,7 +61,7 @@ mod tests {
     "ts/package.json": '{"name": "@kit/list"}',
     "ts/src/list.ts": "export class List<T> {\n  constructor(readonly items: T[]) {}\n  first(): T { return this.items[0]; }\n}\n",
     "sh/log.sh": "log::info() {\n  echo x\n}\n",
-    "doc.rb": "puts 1\n",
+    "doc.nix": "{ puts = 1; }\n",
 }
 
 
@@ -238,7 +238,7 @@ def test_a_language_without_a_server_leaves_the_others_complete(ask_mixed: Ask):
     assert codes(ask_mixed("hierarchy", symbol="tool.Shape")) == []
     assert "no_server" in codes(ask_mixed("hierarchy", symbol="geo::Shape"))
     assert codes(ask_mixed("symbols", query="run", language="python")) == []
-    assert codes(ask_mixed("symbols", query="run")) == []  # doc.rb has no such word
+    assert codes(ask_mixed("symbols", query="run")) == []  # doc.nix has no such word
     assert codes(ask_mixed("symbols", query="puts", match="exact")) == ["skipped_no_server"]  # it may define this
     assert codes(ask_mixed("outline", file_path="web/menu.js")) == ["no_server"]
 
@@ -319,7 +319,7 @@ def test_status_names_the_languages_without_a_server_and_how_to_get_one(mixed_ro
     assert "no server when this was made: gopls: not here; to get it: lspidx servers install gopls" in told
     report = {item["language"]: item for item in json_of(lspidx("status", "--json", cwd=mixed_root))["result"]["details"]["languages"]}
     assert report["python"]["server"].startswith("ty ")
-    assert (report["ruby"]["files"], report["ruby"]["skipped"], report["ruby"]["server"]) == (0, 1, "")
+    assert (report["nix"]["files"], report["nix"]["skipped"], report["nix"]["server"]) == (0, 1, "")
 
 
 def test_without_python_nothing_is_said_of_its_environment(mixed_root: Path, tmp_path: Path):

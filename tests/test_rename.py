@@ -435,3 +435,41 @@ def test_other_languages_are_renamed_too_and_the_index_agrees(language: str, tmp
     )
     left = [line for line in found.stdout.splitlines() if not any(mark in line for mark in ("//", "/*", '"'))]
     assert left == [], f"{old} is still used"
+
+
+@pytest.mark.slow
+def test_at_a_use_of_an_import_the_symbol_is_renamed_and_gets_no_alias(tmp_path: Path) -> None:
+    """A server would write `import { price as cost }` there; a local name keeps its property, and a name that is an alias is its own."""
+    root = write_tree(
+        tmp_path / "kit",
+        {
+            "package.json": '{"name": "kit"}',
+            "tsconfig.json": "{}",
+            "core.ts": "export function price(size: number) { return size; }\n",
+            "use.ts": "import { price } from './core';\nexport const total = price(1);\n",
+            "more.ts": (
+                "import { price as named } from './core';\nexport function f(given: { size: number }) { return named(given.size); }\n"
+                "export function g() { const size = 1; return f({ size }); }\n"
+            ),
+        },
+    )
+    crawl(root, Config(jobs=1), Watcher(), environment={})
+    service = Service(root)
+
+    def renamed(path: str, pattern: str) -> tuple[str, dict[str, str]]:
+        answer = service.ask("rename_symbol", {"file_path": path, "position_pattern": pattern, "new_name": "cost"})
+        diffs = {item.path: item.diff for item in answer.result.edited.files}
+        return answer.completeness.status, {path: diff for path, diff in diffs.items() if diff}
+
+    try:
+        status, diffs = renamed("use.ts", "total = @@price")
+        assert (status, diffs.keys()) == ("complete", {"core.ts", "use.ts", "more.ts"})
+        assert "+import { cost } from './core';" in diffs["use.ts"]
+        assert "+import { cost as named }" in diffs["more.ts"]
+        status, diffs = renamed("more.ts", "const @@size")
+        assert (status, diffs.keys()) == ("complete", {"more.ts"})
+        assert "f({ size: cost })" in diffs["more.ts"]
+        _, diffs = renamed("more.ts", "return @@named")
+        assert diffs.keys() == {"more.ts"}
+    finally:
+        service.close()

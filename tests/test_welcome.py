@@ -34,6 +34,16 @@ def test_alone_it_says_what_is_here_and_what_to_do_next(bare: Path, shop_root: P
     assert "1 file changed since: lspidx index" in lspidx(cwd=copy).stdout
 
 
+def test_where_no_server_is_here_the_next_command_is_not_one_that_fails(tmp_path: Path):
+    """Of Elixir an outline is made without one, so an index is worth the command."""
+    write_tree(tmp_path / "go", {"a.go": "package a\n"})
+    said = lspidx(cwd=tmp_path / "go").stdout
+    assert "next   lspidx init" in said
+    assert "lspidx index" not in said
+    write_tree(tmp_path / "elixir", {"a.ex": "defmodule A do\nend\n"})
+    assert "next   lspidx index" in lspidx(cwd=tmp_path / "elixir").stdout
+
+
 def test_where_no_source_lies_it_says_so(tmp_path: Path):
     (tmp_path / "notes.txt").write_text("x", encoding="utf-8")
     said = lspidx(cwd=tmp_path)

@@ -261,12 +261,13 @@ def test_languages_that_share_a_server_are_one_group(tmp_path: Path, monkeypatch
         *_planned("d.py", language="python"),
         *_planned("e.go", language="go"),
         *_planned("f.kt", language="kotlin"),
+        *_planned("g.nix", language="nix"),
     ]
     found = groups.group(find_folders(root, []), [item.path for item in documents], documents, Config(), {})
     by_server = {item.server.spec.name: [document.path for document in item.documents] for item in found.groups}
-    assert by_server == {"ts7": ["a.ts", "b.test.ts", "c.js"], "ty": ["d.py"], "none": ["e.go"]}
-    assert set(found.missing) == {"go", "kotlin"}
-    assert [(item.path, str(item.reason)) for item in found.skipped] == [("f.kt", "no_server")]
+    assert by_server == {"ts7": ["a.ts", "b.test.ts", "c.js"], "ty": ["d.py"], "none": ["e.go", "f.kt"]}
+    assert set(found.missing) == {"go", "kotlin", "nix"}
+    assert [(item.path, str(item.reason)) for item in found.skipped] == [("g.nix", "no_server")]
     first, test = next(item for item in found.groups if item.server.spec.name == "ts7").documents[:2]
     assert (first.package, first.module, first.place, first.is_test) == (("npm", "mixed", ""), "a", "a.ts", False)
     assert test.is_test

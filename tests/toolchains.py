@@ -42,6 +42,7 @@ PROGRAMS = {
     "java": ("java", "javac"),
     "maven": ("javac", "mvn"),
     "gradle": ("javac", "mvn", "gradle"),
+    "phpunit": ("php", "phpunit"),
     "versitygw": ("versitygw",),
 }
 """Needs that are programs: what must be on PATH for each."""

@@ -85,6 +85,7 @@ TYPESCRIPT = Language(
         *(Lookup(call=call, use=NameUse.MEMBER, argument=argument, roles=Role.READ | Role.CALL) for call, argument in _OF_STORES),
     ),
     file_imports="from",
+    renames_by_alias=True,
     package_of="manifest",
     manager="npm",
     project_files=("package.json", "tsconfig*.json", "jsconfig.json", "pnpm-workspace.yaml"),

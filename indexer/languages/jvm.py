@@ -5,6 +5,7 @@ from __future__ import annotations
 from indexer.languages.bridges import CSHARP_BRIDGES, JAVA_BRIDGES, KOTLIN_BRIDGES, SCALA_BRIDGES
 from indexer.languages.handing import JAVA_HANDS, JAVA_KEEPS_NONE
 from indexer.languages.hooks import JVM_HOOKS
+from indexer.languages.outlines import outline
 from indexer.languages.record import Grammar, Language, Locks, Lookup
 from indexer.model import NameUse
 
@@ -91,7 +92,31 @@ JAVA = Language(
     ),
 )
 KOTLIN = Language(
-    names=("kotlin",), family="kotlin", imports_folders=True, dotted_types=True, project_is_outermost=True, bridges=KOTLIN_BRIDGES
+    names=("kotlin",),
+    family="kotlin",
+    outline=outline("kotlin", namespaces="kinds"),
+    named_by_package=r"(?m)^[ \t]*package[ \t]+([\w.]+)",
+    imports_folders=True,
+    dotted_types=True,
+    project_is_outermost=True,
+    bridges=KOTLIN_BRIDGES,
 )
-SCALA = Language(names=("scala",), family="scala", imports_folders=True, dotted_types=True, bridges=SCALA_BRIDGES)
-CSHARP = Language(names=("csharp",), family="csharp", scip="CSharp", type_before_name=True, imports_folders=True, bridges=CSHARP_BRIDGES)
+SCALA = Language(
+    names=("scala",),
+    family="scala",
+    outline=outline("scala", namespaces="kinds"),
+    named_by_package=r"(?m)^[ \t]*package[ \t]+([\w.]+)[ \t]*$",
+    imports_folders=True,
+    dotted_types=True,
+    bridges=SCALA_BRIDGES,
+)
+CSHARP = Language(
+    names=("csharp",),
+    family="csharp",
+    scip="CSharp",
+    outline=outline("csharp", module="tree_sitter_c_sharp", exports="public"),
+    named_by_package=r"(?m)^[ \t]*namespace[ \t]+([\w.]+)\s*[;{]?",
+    type_before_name=True,
+    imports_folders=True,
+    bridges=CSHARP_BRIDGES,
+)

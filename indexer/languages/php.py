@@ -37,6 +37,7 @@ PHP = Language(
     takes_members=True,
     bases_are_named=True,
     is_compiled=False,
+    runner="phpunit",
     manager="composer",
     runtime_members=frozenset(
         {

@@ -22,7 +22,7 @@ Namespaces = Literal["one", "types", "kinds"]
 FileImports = Literal["", "include", "from"]
 PackageOf = Literal["folder", "module", "manifest"]
 Signs = Literal["", "none", "own", "all"]
-Runner = Literal["pytest", "go", "cargo", "junit", "file"]
+Runner = Literal["pytest", "go", "cargo", "junit", "phpunit", "file"]
 """What runs a test. `file`: the language's runner takes the file (vitest, jest, ctest's sources)."""
 Satisfies = Literal["", "unsaid", "shape", "protocol"]
 Parameters = Literal["", "keyword", "colon", "name type", "type name", "exact"]
@@ -34,7 +34,8 @@ class Grammar(msgspec.Struct, frozen=True, kw_only=True):
     source: the module of the grammar and its function.
     definitions, uses: files in `indexer/syntax/tree/queries/`, read one after the other.
     exports: how a definition becomes visible elsewhere: by "export", a "capital", "pub", "public", or standing in a "header"; "functions":
-        all of them, and variables that other programs get; "unless private": everything but what is declared so.
+        all of them, and variables that other programs get; "unless private": everything but what is declared by a word of `private`.
+    private: words by which a definition is kept to its file or type.
     namespaces: what may share a name in one scope: nothing ("one"), "types" with the rest, or "kinds": types, callables, variables.
     binds_lower_case: in a pattern, a capital means something that exists (Rust).
     blank: the name that binds nothing.
@@ -61,6 +62,7 @@ class Grammar(msgspec.Struct, frozen=True, kw_only=True):
     definitions: tuple[str, ...]
     uses: tuple[str, ...]
     exports: Exports
+    private: frozenset[str] = frozenset({"private"})
     namespaces: Namespaces = "one"
     binds_lower_case: bool = False
     blank: str = ""
@@ -126,6 +128,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
 
     Text:
     grammar: how a file is read without a server; None: by its identifiers only, or by an adapter of its own (Python).
+    outline: the grammar by which it is read where there is no server and no `grammar`, if it is installed (`indexer.languages.outlines`).
     variants: other grammars, of files with these extensions.
     preprocessed: lines that begin with `#if` and `#endif` say which text counts.
     binds_in_file: a name that is not taken of something means what its own file binds, what a star import brings, or what the language has.
@@ -145,6 +148,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     calls_strings: a string is called as a function of its name.
     ignores_case: names of functions, members and types are the same in capitals.
     by_values: what a text reads or runs by names that are values, or without a name.
+    renames_by_alias: a name that is imported is renamed in its own file, under an alias, where a server is asked at a use of it.
     types_in_comments: comments give values their types, `/** @type {Item} */`.
     page_objects: names of the object whose members are those of the page or the program, `window`.
     run_by_tags: methods that an encoder of the library calls of a field's type, each with the word of a tag that tells it to.
@@ -274,6 +278,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     family: str
 
     grammar: Grammar | None = None
+    outline: Grammar | None = None
     variants: tuple[tuple[str, Grammar], ...] = ()
     preprocessed: bool = False
     binds_in_file: bool = False
@@ -293,6 +298,7 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     calls_strings: bool = False
     ignores_case: bool = False
     by_values: ByValues = ByValues()
+    renames_by_alias: bool = False
     types_in_comments: bool = False
     page_objects: frozenset[str] = frozenset()
     run_by_tags: tuple[tuple[str, str], ...] = ()

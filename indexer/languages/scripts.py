@@ -16,6 +16,7 @@ from indexer.languages.bridges import (
     ZIG_BRIDGES,
 )
 from indexer.languages.hooks import SHELL_HOOKS
+from indexer.languages.outlines import outline
 from indexer.languages.record import Grammar, Language, Lookup
 from indexer.model import NameUse
 
@@ -46,15 +47,43 @@ BASH = Language(
     ),
     hooks=SHELL_HOOKS,
 )
-RUBY = Language(names=("ruby",), family="ruby", comments=("#",), types_are_values=True, bridges=RUBY_BRIDGES)
-SWIFT = Language(names=("swift",), family="swift", tests_inside=True, bridges=SWIFT_BRIDGES)
-ZIG = Language(names=("zig",), family="zig", tests_inside=True, bridges=ZIG_BRIDGES)
+RUBY = Language(
+    names=("ruby",),
+    family="ruby",
+    outline=outline("ruby", line_comment="#", path_separator="::", overloads=False),
+    comments=("#",),
+    types_are_values=True,
+    bridges=RUBY_BRIDGES,
+)
+SWIFT = Language(
+    names=("swift",), family="swift", outline=outline("swift", private="private fileprivate"), tests_inside=True, bridges=SWIFT_BRIDGES
+)
+ZIG = Language(names=("zig",), family="zig", outline=outline("zig", overloads=False), tests_inside=True, bridges=ZIG_BRIDGES)
 AT_BORDERS = (
-    Language(names=("lua",), family="lua", comments=("--",), bridges=LUA_BRIDGES),
-    Language(names=("haskell",), family="haskell", comments=("--", "{-"), bridges=HASKELL_BRIDGES),
+    Language(
+        names=("lua",),
+        family="lua",
+        outline=outline("lua", private="local", line_comment="--", overloads=False),
+        comments=("--",),
+        bridges=LUA_BRIDGES,
+    ),
+    Language(
+        names=("haskell",),
+        family="haskell",
+        outline=outline("haskell", namespaces="kinds", line_comment="--"),
+        named_by_package=r"(?m)^module[ \t]+([\w.]+)",
+        comments=("--", "{-"),
+        bridges=HASKELL_BRIDGES,
+    ),
     Language(names=("ocaml",), family="ocaml", comments=("(*",), bridges=OCAML_BRIDGES),
-    Language(names=("elixir",), family="elixir", comments=("#",), bridges=ELIXIR_BRIDGES),
-    Language(names=("dart",), family="dart", bridges=DART_BRIDGES),
+    Language(
+        names=("elixir",),
+        family="elixir",
+        outline=outline("elixir", private="defp defmacrop defguardp defnp", line_comment="#"),
+        comments=("#",),
+        bridges=ELIXIR_BRIDGES,
+    ),
+    Language(names=("dart",), family="dart", outline=outline("dart", namespaces="kinds", overloads=False), bridges=DART_BRIDGES),
     Language(names=("clojure",), family="clojure", comments=(";",), bridges=CLOJURE_BRIDGES),
     Language(names=("r",), family="r", comments=("#",), bridges=R_BRIDGES),
     Language(names=("sql",), family="sql", comments=("--", "/*"), bridges=SQL_BRIDGES),

@@ -59,6 +59,7 @@ CONTENT_VERSION: what the same source means; a change makes indexes want a rebui
                     letters; TypeScript: `export type *`, names called `using`, tags with type arguments
    24  2026-11-30  Python: what a class statement gives `__init_subclass__`; shells: names that share one answer; beginnings of
                     names in programs that write C
+   25  2026-12-01  identifiers of files that no server was asked about; outlines of languages without a grammar of ours
 """
 
 from __future__ import annotations
@@ -66,6 +67,6 @@ from __future__ import annotations
 from pathlib import Path
 
 SCHEMA_VERSION = 11
-CONTENT_VERSION = 24
+CONTENT_VERSION = 25
 
 VIEWS_SQL = Path(__file__).with_name("views.sql")

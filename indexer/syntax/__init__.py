@@ -3,7 +3,7 @@
 A syntax adapter turns bytes into a `Syntax` (`indexer.syntax.model`), with no server and no other file in sight.
 It decides which identifiers must be asked of a language server and which are certain by the rules of the language.
 Python's adapter is `indexer.syntax.python`; `indexer.syntax.tree` reads languages by tree-sitter queries; all others are read by
-`indexer.syntax.lexer`, which knows identifiers only. Start reading in `model`.
+`indexer.syntax.lexer`, which knows identifiers only, or, where no server is here, by the queries of an outline. Start reading in `model`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,16 @@ if TYPE_CHECKING:
     from indexer.syntax.model import Syntax
 
 
-def parse(language: str, path: str, source: bytes, module: str, *, is_test: bool = False, definitions_only: bool = False) -> Syntax:
+def parse(
+    language: str,
+    path: str,
+    source: bytes,
+    module: str,
+    *,
+    is_test: bool = False,
+    definitions_only: bool = False,
+    alone: bool = False,
+) -> Syntax:
     """Everything that one file says by itself, by the adapter of its language.
 
     Args:
@@ -27,6 +36,7 @@ def parse(language: str, path: str, source: bytes, module: str, *, is_test: bool
         module: becomes the name of symbol 0.
         is_test: the file holds tests by convention.
         definitions_only: nothing but the file's symbols is wanted.
+        alone: no server will add to it, so an outline is wanted where the language has no more than that.
     Returns:
         Symbols in outline order (module first, each before its members) and tokens in document order.
     """
@@ -35,7 +45,8 @@ def parse(language: str, path: str, source: bytes, module: str, *, is_test: bool
         from indexer.syntax import python
 
         return python.parse(source, module, is_test=is_test, definitions_only=definitions_only)
-    if record_of(language).grammar is not None:
+    record = record_of(language)
+    if record.grammar is not None or (alone and record.outline is not None and _outlines(language)):
         from indexer.syntax import tree
 
         return tree.parse(language, path, source, module, definitions_only=definitions_only)
@@ -55,6 +66,12 @@ def code_of(language: str, source: bytes) -> bytes:
     from indexer.syntax import c_tokens
 
     return c_tokens.code_of(source)
+
+
+def _outlines(language: str) -> bool:
+    from indexer.syntax import tree
+
+    return tree.outlines(language)
 
 
 def prepare(language: str) -> None:

@@ -155,7 +155,7 @@ def from_text(path: str, content: bytes, *, language: str = "", module: str = ""
     source = source_of(path, content)
     if source is None:
         return None
-    syntax = parse(language, path, source.removeprefix(b"\xef\xbb\xbf"), module or path, is_test=is_test, definitions_only=True)
+    syntax = parse(language, path, source.removeprefix(b"\xef\xbb\xbf"), module or path, is_test=is_test, definitions_only=True, alone=True)
     chains: dict[int, tuple[str, ...]] = {}
     entities: list[Entity] = []
     owner_of = {symbol: syntax.tokens.name[token] for symbol, token in syntax.owners if token < len(syntax.tokens)}

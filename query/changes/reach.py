@@ -32,6 +32,7 @@ from query.facts.test_functions import (
     autouse_fixtures,
     go_functions_of_tests,
     names_of_own_tests,
+    phpunit_tests,
     python_tests,
     tests_of_classes_below,
 )
@@ -336,11 +337,11 @@ def _is_in_reach(index: Index, scope: Scope, docs: Mapping[int, Document], test:
 
 def test_runs(index: Index, ids: Collection[int]) -> set[int]:
     """Those that a test runner runs by themselves: test functions of Python, Go and Rust, methods of Go's suites and of Java's
-    classes; elsewhere the file, whose cases are calls.
+    and PHP's classes; elsewhere the file, whose cases are calls.
     """
     known = scopes(index, ids)
     docs = documents(index, {known[sym_id].doc_id for sym_id in ids})
-    by_cargo, in_suites, of_java = cargo_tests(index), suites(index).tests, junit_tests(index)
+    by_cargo, in_suites, of_java, of_php = cargo_tests(index), suites(index).tests, junit_tests(index), phpunit_tests(index)
     found: set[int] = set()
     functions: set[int] = set()
     for sym_id in ids:
@@ -351,6 +352,8 @@ def test_runs(index: Index, ids: Collection[int]) -> set[int]:
             is_run = sym_id in by_cargo
         elif rules.runner == "junit":
             is_run = sym_id in of_java.tests or sym_id in of_java.wholes
+        elif rules.runner == "phpunit":
+            is_run = sym_id in of_php
         elif rules.has_suites:
             is_run = sym_id in in_suites
             if document.is_test and scope.kind == SymbolKind.FUNCTION and scope.name.startswith(rules.test_names):

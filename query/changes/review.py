@@ -15,7 +15,7 @@ from indexer.languages import record_of
 from indexer.model import TYPE_KINDS, SymbolKind
 from query.answers.envelope import Completeness, Reason
 from query.answers.paths import of_paths
-from query.changes import junit, selectors
+from query.changes import junit, phpunit, selectors
 from query.changes.compare import Changed, compare, match_moved
 from query.changes.diff import Diff, Sides, diff
 from query.changes.effects import Bound, Files, bind
@@ -32,6 +32,7 @@ from query.facts.documents import Document, documents
 from query.facts.index import Index
 from query.facts.scopes import Scope, Scopes, around, scopes
 from query.facts.symbols import ids_of_monikers, symbols_by_id
+from query.facts.test_functions import phpunit_tests
 
 __all__ = ["TEST_DEPTH", "Affected", "AffectedTest", "Ask", "ChangedFile", "ChangedSymbol", "Review", "Totals", "review"]
 
@@ -229,6 +230,8 @@ def _records(index: Index, reach: Reach) -> Iterator[AffectedTest]:
             named = [(selectors.of_cargo(index.root, own.path, modules[::-1], known[item.holder].name), item.holder)]
         elif record_of(own.language).runner == "junit":
             named = _of_junit(index, item.holder, heirs.get(item.holder, ()), known)
+        elif record_of(own.language).runner == "phpunit" and item.holder in phpunit_tests(index):
+            named = phpunit.selectors_of(index, item.holder, heirs.get(item.holder, ()))
         else:
             named = [(known[item.holder].name if record_of(own.language).tests_named_alone else own.path, item.holder)]
         for selector, at in named:

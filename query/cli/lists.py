@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any, NamedTuple, get_origin
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args, get_origin, get_type_hints
 
 import click
 import msgspec
@@ -50,7 +51,13 @@ def options(tool: Tool) -> list[click.Parameter]:
         click.Option(["-l", "--files", "_files"], is_flag=True, help="The files that they stand in, each once; likewise."),
         click.Option(["-C", "--context", "_context"], type=click.IntRange(0, MOST_CONTEXT), help="So many lines around each place."),
     ]
-    if "path" not in tool.parameters.__struct_fields__:
+    taken = tool.parameters.__struct_fields__
+    if "group_by" not in taken:
+        groups = [name for name in _GROUPS if name != "kind" or _has_symbols(tool)]
+        found.append(click.Option(["--group-by", "_group_by"], type=click.Choice(groups), help="How many there are of each; likewise."))
+    if "kind" not in taken and _has_symbols(tool):
+        found.append(click.Option(["--kind", "_kind"], multiple=True, help="Only rows about symbols of this kind; may be repeated."))
+    if "path" not in taken:
         found.append(
             click.Option(
                 ["--path", "_path"], metavar="GLOB", help="Only rows with a place in files that match this glob or lie below this folder."
@@ -59,43 +66,62 @@ def options(tool: Tool) -> list[click.Parameter]:
     return found
 
 
+def _has_symbols(tool: Tool) -> bool:
+    """Whether each row of the answer is about a symbol, or is one."""
+    from query.answers.envelope import SymbolRecord
+
+    (row,) = get_args(tool.result)
+    told = get_type_hints(row).get("symbol")
+    is_one = issubclass(row, SymbolRecord) or {"kind", "symbol"} <= {*row.__struct_fields__}
+    return is_one or told is SymbolRecord or SymbolRecord in get_args(told)
+
+
 def shape_of(values: dict[str, Any], *, as_json: bool) -> Shape:
     """What the options say, which are taken out of `values`.
 
     Raises:
         UsageError: more than one of them, or one beside --json.
     """
-    shape = Shape(values.pop("_count", False), values.pop("_files", False), values.pop("_context", None))
-    if as_json + shape.is_count + shape.is_files + (shape.context is not None) > 1:
-        raise UsageError("--count, --files, --context and --json exclude each other; --json has all rows with their places")
+    shape = Shape(
+        values.pop("_count", False), values.pop("_files", False), values.pop("_context", None), values.pop("_group_by", None) or ""
+    )
+    if as_json + shape.is_count + shape.is_files + bool(shape.group_by) + (shape.context is not None) > 1:
+        raise UsageError("--count, --files, --context, --group-by and --json exclude each other; --json has all rows with their places")
     return shape
 
 
 class Order(NamedTuple):
     """In which order rows are printed, and which of them: as the tool gives them where nothing is said.
 
-    sort: one of `--sort`. path: a glob, or a folder, that a place of a row must match. limit: rows that are printed; None for the tool's.
+    sort: one of `--sort`. path: a glob, or a folder, that a place of a row must match. kinds: that a row's symbol must have one of.
+    limit: rows that are printed; None for the tool's.
     """
 
     sort: str = ""
     path: str = ""
+    kinds: tuple[str, ...] = ()
     limit: int | None = None
 
     @property
     def is_said(self) -> bool:
         """Whether it takes all rows to know which are printed."""
-        return bool(self.sort or self.path)
+        return bool(self.sort or self.path or self.kinds)
 
     def arranged(self, answer: Answer[Any], index: Index | None) -> Answer[Any]:
         """The rows that are wanted, in order: `total` counts those; what is behind the limit is said to be left out.
 
         Raises:
-            NameNotFound: no document matches `path`.
+            NameNotFound: no document matches `path`. UsageError: no kind is called so.
         """
+        from indexer.model import SymbolKind
         from query.facts.parameters import path_pattern
+        from query.facts.symbols import kind_numbers
 
+        kinds = {SymbolKind(kind).label for kind in kind_numbers(self.kinds)}
         glob = self.path if index is None else path_pattern(index, self.path)
         rows = [row for row in answer.result if not glob or any(_matches(place.path, glob) for place in places([row]))]
+        if kinds:
+            rows = [row for row in _flat(rows) if _kind_of(row).replace("_", " ") in kinds]
         if self.sort:
             rows.sort(key=_place_of if self.sort.endswith("place") else _name_of, reverse=self.sort.startswith("-"))
             groups = list(dict.fromkeys(_group_of(row) for row in answer.result))
@@ -107,6 +133,22 @@ class Order(NamedTuple):
 
 def _matches(path: str, glob: str) -> bool:
     return path.startswith(glob) or fnmatchcase(path, glob)
+
+
+def _flat(rows: Iterable[Any]) -> Iterator[Any]:
+    """The rows of an outline one below the other, without what is in them; of all others the rows themselves."""
+    for row in rows:
+        if children := getattr(row, "children", None):
+            yield msgspec.structs.replace(row, children=[])
+            yield from _flat(children)
+        else:
+            yield row
+
+
+def _kind_of(row: Any) -> str:
+    """Of what a row is about; empty where that is no symbol."""
+    symbol = getattr(row, "symbol", None)
+    return getattr(symbol if isinstance(symbol, msgspec.Struct) else row, "kind", "")
 
 
 def _group_of(row: Any) -> tuple[str, str]:
@@ -129,7 +171,7 @@ def _name_of(row: Any) -> tuple[str, str, int]:
 
 def order_of(values: dict[str, Any]) -> Order:
     """What the options say, which are taken out of `values`."""
-    return Order(values.pop("_sort", None) or "", values.pop("_path", None) or "", values.get("limit"))
+    return Order(values.pop("_sort", None) or "", values.pop("_path", None) or "", values.pop("_kind", ()), values.get("limit"))
 
 
 class Shape(NamedTuple):
@@ -138,11 +180,17 @@ class Shape(NamedTuple):
     is_count: bool = False
     is_files: bool = False
     context: int | None = None
+    group_by: str = ""
 
     @property
     def is_short(self) -> bool:
         """Whether stdout has what a program counts or goes on with, and nothing else."""
-        return self.is_count or self.is_files
+        return self.is_count or self.is_files or bool(self.group_by)
+
+    @property
+    def is_of_all(self) -> bool:
+        """Whether it takes all rows, which no limit cuts."""
+        return self.is_files or bool(self.group_by)
 
     def text(self, answer: Answer[Any], style: Style, index_if_any: Callable[[], Index | None]) -> str | None:
         """The answer in this shape; None where it is as the tool has it."""
@@ -150,6 +198,8 @@ class Shape(NamedTuple):
             return str(answer.total)
         if self.is_files:
             return "\n".join(files(answer.result))
+        if self.group_by:
+            return "\n".join(grouped(answer.result, self.group_by))
         if self.context is None or (index := index_if_any()) is None:
             return None
         from query.facts.sources import Sources
@@ -177,6 +227,24 @@ def _within(value: Any) -> list[At]:
 
 def files(result: Any) -> list[str]:
     return list(dict.fromkeys(place.path for place in places(result)))
+
+
+_GROUPS = ("file", "folder", "kind")
+
+
+def grouped(result: Any, by: str) -> Iterator[str]:
+    """A line for each group, the largest first, with the number of rows in it before it, as `uniq -c` has it; a row may be in several."""
+    rows = list(_flat(result))
+    if by == "kind":
+        counts = Counter(_kind_of(row).replace("_", " ") or "?" for row in rows)
+    else:
+        counts = Counter(path for row in rows for path in dict.fromkeys(_part_of(place.path, by) for place in places([row])))
+    for name, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
+        yield f"{count:>7} {name}"
+
+
+def _part_of(path: str, by: str) -> str:
+    return path if by == "file" else path.rpartition("/")[0] or "."
 
 
 def in_context(result: Any, around: int, sources: Sources, style: Style) -> Iterator[str]:

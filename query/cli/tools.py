@@ -219,14 +219,15 @@ def _ask(name: str, values: dict[str, Any]) -> NoReturn:
     arguments = {key: _plain(value) for key, value in values.items() if value is not None and value != ()}
     from query.surface.budget import to_json
 
-    whole = (as_json and not sys.stdout.isatty()) or shape.is_files
+    whole = (as_json and not sys.stdout.isatty()) or shape.is_of_all
     whole = whole and not {"limit", "cursor"} & arguments.keys() and not _is_budgeted(name)
     if whole:  # whoever reads it, a program, gets all rows
         arguments |= _most(name)
         max_chars = max_chars or 0
     if order.is_said:
         if arguments.get("cursor"):
-            raise UsageError("--sort and --path go over all rows, and a cursor over a part of them as the tool gives them: leave one out")
+            said = "--sort, --path and --kind go over all rows, and a cursor over a part of them as the tool gives them: leave one out"
+            raise UsageError(said)
         arguments |= _most(name)
         max_chars = max_chars or 0
     if as_json:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -43,18 +43,26 @@ def welcome() -> None:
     echo(f"{_WHAT}\n")
     echo(f"here   {one_line(str(root))}")
     languages = list(_languages(root))
-    for line in languages[:_MOST_LANGUAGES]:
-        echo(f"       {line}")
+    for language in languages[:_MOST_LANGUAGES]:
+        echo(f"       {language.line}")
     if len(languages) > _MOST_LANGUAGES:
         echo(f"       and {len(languages) - _MOST_LANGUAGES} more: lspidx query detect")
-    state, following = _state(has_code=bool(languages))
+    state, following = _state(has_code=bool(languages), can_crawl=any(language.is_read for language in languages))
     echo(f"index  {one_line(state)}")
     for command, does in following:
         echo(f"next   {click.style(f'{command:<40}', bold=True)} {does}")
     echo("\nAll commands: lspidx --help")
 
 
-def _languages(root: Path) -> Iterator[str]:
+class _Here(NamedTuple):
+    """A language of a repository, in a line, and whether an index can have anything of its files."""
+
+    line: str
+    is_read: bool
+
+
+def _languages(root: Path) -> Iterator[_Here]:
+    from indexer.syntax import tree
     from query.surface.registry import call
 
     found = call(None, "detect_lsp_servers", {"workspace_dir": str(root)}, root=root).result
@@ -64,9 +72,11 @@ def _languages(root: Path) -> Iterator[str]:
         if not score.files or score.language not in _crawled():
             continue
         server = servers.get(score.language)
-        how = f"no server; {found.how_to_get[score.language]}" if score.language in lacking else "no server"
+        said = "an outline only, no server" if tree.outlines(score.language) else "no server"
+        how = f"{said}; {found.how_to_get[score.language]}" if score.language in lacking else said
         told = f"{server.server} {server.version}" if server else how
-        yield f"{score.language:<12} {score.files:>6} {'file ' if score.files == 1 else 'files'}  {one_line(told)}"
+        line = f"{score.language:<12} {score.files:>6} {'file ' if score.files == 1 else 'files'}  {one_line(told)}"
+        yield _Here(line, server is not None or tree.outlines(score.language))
 
 
 def _crawled() -> set[str]:
@@ -75,7 +85,7 @@ def _crawled() -> set[str]:
     return {name for name, language in load_table().language.items() if language.crawl == "full"}
 
 
-def _state(*, has_code: bool) -> tuple[str, list[tuple[str, str]]]:
+def _state(*, has_code: bool, can_crawl: bool) -> tuple[str, list[tuple[str, str]]]:
     """The index in a line, and what to do next."""
     from query.facts.index import open_index
 
@@ -91,7 +101,8 @@ def _state(*, has_code: bool) -> tuple[str, list[tuple[str, str]]]:
         said = "none yet" if error.code == "no_index" else one_line(str(error))
     if not has_code:
         return said, [("lspidx -C FOLDER", "looks at another folder: no source file that lspidx reads lies here")]
-    return said, [make, ("lspidx init", "brings missing servers, writes lspidx.toml and makes the index, after asking")]
+    init = ("lspidx init", "brings missing servers, writes lspidx.toml and makes the index, after asking")
+    return said, [make, init] if can_crawl else [init]
 
 
 def _summary(index: Index) -> str:
@@ -120,8 +131,8 @@ def init(yes: bool) -> None:
 
     root = vcs.find_root(Path.cwd().resolve())
     echo(f"{one_line(str(root))}", err=True)
-    for line in _languages(root):
-        echo(f"  {line}", err=True)
+    for language in _languages(root):
+        echo(f"  {language.line}", err=True)
     lacking = doctor.lacking(root)
     if lacking and _may(f"install {', '.join(lacking)} into lspidx's own folder?", yes=yes):
         for name in lacking:

@@ -180,7 +180,7 @@ class Certificate:
             return self._certify([*more])
         uses = self._uses(symbols, question, within)
         unread = self._unread(uses, methods)
-        reasons = reading.told(self._index, uses.scope, unread, self._unsaved)
+        reasons = reading.told(self._index, uses.scope, unread, self._unsaved, typed)
         reasons += names.unresolved(self._index, uses, unread.paths, typed)
         reasons += environment.of_uses(self._index, uses)
         reasons += [reason for condition in _CONDITIONS for reason in condition(self._index, uses)]

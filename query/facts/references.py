@@ -10,6 +10,7 @@ import msgspec
 from indexer.errors import UsageError
 from indexer.model import Evidence, Role, SymbolKind
 from query.answers.pages import offset_of
+from query.facts.families import family_of
 from query.facts.index import Index
 from query.facts.parameters import Named, path_pattern
 from query.facts.sources import Sources
@@ -98,9 +99,10 @@ def search(index: Index, symbol: Symbol, ask: Filtered, parts: Sequence[str] = (
         conditions.append("d.is_test" if ask.tests == "only" else "NOT d.is_test")
     source = "SELECT doc_id, line, col, end_col, roles, encl_id, evidence FROM refs WHERE sym_id = $id"
     if ask.possible:
-        values["name"] = symbol.record.name
+        values |= {"name": symbol.record.name, "family": list(family_of(index, symbol.record.path))}
         source += f"""
-            UNION ALL SELECT doc_id, line, col, end_col, roles, encl_id, {_POSSIBLE} FROM unresolved_name u WHERE name = $name
+            UNION ALL SELECT doc_id, line, col, end_col, roles, encl_id, {_POSSIBLE} FROM unresolved_name u JOIN document l USING (doc_id)
+            WHERE name = $name AND (len($family::VARCHAR[]) = 0 OR list_contains($family::VARCHAR[], l.language))
             AND NOT EXISTS (SELECT 1 FROM refs k WHERE k.sym_id = $id AND k.doc_id = u.doc_id AND k.line = u.line AND k.col = u.col)"""
     part = _part(parts, values) if len(parts) > 1 else "0"
     source, where = f"FROM ({source}) r JOIN document d USING (doc_id)", f"WHERE {' AND '.join(conditions)}"

@@ -56,7 +56,7 @@ def status(index: Index) -> Report:
     gaps = index.rows(
         """
         SELECT d.path, c.method, c.reason FROM document_coverage c JOIN document d USING (doc_id)
-        WHERE c.status = 'lost' OR (c.method = 'syntax' AND c.reason <> '') OR is_cut(c.reason)
+        WHERE c.status = 'lost' OR (c.method = 'syntax' AND c.reason NOT IN ('', 'no_server')) OR is_cut(c.reason)
         ORDER BY ALL LIMIT 200
         """
     )

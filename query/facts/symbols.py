@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
@@ -102,14 +103,25 @@ def outside(index: Index, ids: Collection[int]) -> set[int]:
     return {sym_id for sym_id in ids if first is not None and first[0] is not None and sym_id >= first[0]}
 
 
+_OTHER_KINDS = {"import": "module", "trait": "interface", "type": "class", "attribute": "field", "enumerator": "enum member"}
+"""Words that others use for kinds that have another name here."""
+
+
 def kind_numbers(kinds: Sequence[str]) -> list[int]:
-    """The numbers of kinds that are named as the answers name them.
+    """The numbers of kinds, by name, in words or as protocols write it (`enum member`, `enum_member`, `EnumMember`), or by LSP's number.
 
     Raises:
         UsageError: no kind is called so.
     """
-    known = {kind.label: int(kind) for kind in SymbolKind}
-    for kind in kinds:
-        if kind not in known:
-            raise UsageError(f"no kind is called '{kind}'; known: {', '.join(known)}")
-    return [known[kind] for kind in kinds]
+    return [_kind_number(kind) for kind in kinds]
+
+
+def _kind_number(name: str) -> int:
+    known = {kind.label: kind for kind in SymbolKind}
+    plain = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name.strip()).lower().replace("_", " ")
+    plain = _OTHER_KINDS.get(plain, plain)
+    if plain.isdigit() and int(plain) in known.values():
+        return int(plain)
+    if plain not in known:
+        raise UsageError(f"no kind is called '{name}'; known: {', '.join(known)}")
+    return int(known[plain])

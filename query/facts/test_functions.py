@@ -1,4 +1,6 @@
-"""What runners take for tests, as an index shows it: pytest's and unittest's functions and fixtures, Go's functions and suites."""
+"""What runners take for tests, as an index shows it: pytest's and unittest's functions and fixtures, PHPUnit's methods, Go's functions and
+suites.
+"""
 
 from __future__ import annotations
 
@@ -128,6 +130,29 @@ def java_test_members(index: Index) -> list[TestMember]:
         ORDER BY s.sym_id
     """
     return [TestMember(*row) for row in index.rows(sql)]
+
+
+# ---- PHP
+
+
+def phpunit_tests(index: Index) -> frozenset[int]:
+    """Methods that PHPUnit runs, in classes of files of tests: called `test…`, or called a test by an attribute or a comment.
+
+    That their class is below `TestCase` is not asked for: that one lies in `vendor`, which may not be here. Read once per index.
+    """
+    sql = """
+        SELECT s.sym_id FROM symbol s JOIN document d USING (doc_id) JOIN symbol c ON c.sym_id = s.container_id
+        LEFT JOIN symbol_text x ON x.sym_id = s.sym_id
+        WHERE d.is_test AND language_has(d.language, 'runner', 'phpunit') AND is_kind(s.kind, 'method') AND is_type(c.kind)
+          AND NOT has_flag(s.flags, 'local') AND (
+              starts_with(s.name, 'test') OR regexp_matches(coalesce(x.documentation, ''), '(^|\\s)@test\\b') OR EXISTS (
+                  SELECT 1 FROM occ o WHERE o.doc_id = s.doc_id AND o.name = 'Test' AND has_role(o.roles, 'decorator')
+                    AND s.start_line <= o.line AND o.line <= s.sel_line
+              )
+          )
+    """
+    found: frozenset[int] = index.keep("phpunit tests", lambda: frozenset(sym_id for (sym_id,) in index.rows(sql)))
+    return found
 
 
 # ---- Go

@@ -11,6 +11,7 @@ from indexer.encoding import as_text
 from indexer.errors import EditRefused, NameNotFound, UsageError
 from indexer.languages import record_of
 from indexer.lsp.uri import uri_to_path
+from indexer.servers.registry import language_of
 from indexer.text import utf16_to_index
 from query.answers.envelope import Place, Reason, SymbolRecord
 from query.answers.paths import listed, of_paths
@@ -355,6 +356,16 @@ def symbols_at(index: Index, spot: Spot) -> list[Symbol]:
         return names.symbols_at(index, names.Position(spot.document.path, spot.line + 1, spot.col + mark + 1))
     except NameNotFound:
         return []
+
+
+def elsewhere(index: Index | None, spot: Spot, name: str) -> SymbolRecord | None:
+    """What another file defines, of which the name at a place is a use that the server would give an alias; None for anything else."""
+    if index is None or not record_of(language_of(spot.document.path)).renames_by_alias:
+        return None
+    found = [symbol.record for symbol in symbols_at(index, spot)]
+    if len(found) != 1 or found[0].external or found[0].name != name or found[0].path == spot.document.path:
+        return None
+    return found[0] if is_as_indexed(index, found[0].path) else None
 
 
 def kin_of(index: Index, symbols: Sequence[Symbol]) -> list[Symbol]:

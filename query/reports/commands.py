@@ -13,6 +13,7 @@ from pathlib import Path
 
 import msgspec
 
+from query.changes.phpunit import SELECTOR, filter_words
 from query.changes.review import AffectedTest
 from query.changes.selectors import JUNIT, below, cargo_target, gradle_words, nearest, surefire_words
 
@@ -28,7 +29,7 @@ _CARGO_RUN = re.compile(r"[^\W\d]\w*(::[^\W\d]\w*)*")
 class Command(msgspec.Struct, kw_only=True):
     """One command line and how many of the tests it runs; whole files if it would be too long.
 
-    `runner`: pytest, go, cargo, maven, gradle or vitest.
+    `runner`: pytest, go, cargo, maven, gradle, phpunit or vitest.
     """
 
     runner: str
@@ -37,11 +38,12 @@ class Command(msgspec.Struct, kw_only=True):
 
 
 def commands(tests: Sequence[AffectedTest], root: Path, *, most_chars: int = MOST_CHARS) -> list[Command]:
-    """One command for pytest; for Go one for each package, for Rust, Java and JavaScript one for each crate, module or package.
+    """One command for pytest; for Go one for each package, for Rust, Java, PHP and JavaScript one for each crate, module or package.
 
     Tests of languages without a runner of ours are in no command.
     """
-    made = [*_pytest(tests, most_chars), *_go(tests, root), *_cargo(tests, root), *_java(tests, root), *_vitest(tests, root)]
+    others = (_go, _cargo, _java, _phpunit, _vitest)
+    made = [*_pytest(tests, most_chars), *(item for make in others for item in make(tests, root))]
     return [item for item in made if item.tests]
 
 
@@ -138,6 +140,26 @@ def _java(tests: Sequence[AffectedTest], root: Path) -> list[Command]:
             inside = ["-pl", module, "-am"] if module and (root / "pom.xml").is_file() else ["-f", module] if module else []
             made.append(Command(runner="maven", line=_line("mvn", *inside, "test", *surefire_words(list(names))), tests=len(names)))
     return made
+
+
+def _phpunit(tests: Sequence[AffectedTest], root: Path) -> list[Command]:
+    """One command for each package of Composer: PHPUnit reads its settings where it is started."""
+    by_package: dict[str, dict[str, None]] = {}
+    for test in tests:
+        if test.runner == "phpunit" and SELECTOR.fullmatch(test.selector):
+            package = nearest(root, os.path.dirname(test.path), "composer.json")
+            by_package.setdefault(package, {})[test.selector] = None
+    return [
+        Command(
+            runner="phpunit",
+            line=_line(
+                f"{package}/vendor/bin/phpunit" if package else "vendor/bin/phpunit",
+                *(["-c", package] if package else []), *filter_words(names),
+            ),
+            tests=len(names),
+        )
+        for package, names in sorted(by_package.items())
+    ]  # fmt: skip
 
 
 def _vitest(tests: Sequence[AffectedTest], root: Path) -> list[Command]:

@@ -75,12 +75,12 @@ def _footer(answer: Answer[Any], style: Style, tool: Tool) -> Iterator[str]:
         further = "" if style.calls else f"; next: --cursor {answer.next_cursor}"  # who calls is told by the call that goes on
         shown = f"{part}{further}" if answer.next_cursor else f"{shown}, cut short"
     source = answer.provenance
-    commit = f", commit {source.commit[:10]}{' + changes' if source.dirty else ''}" if source.commit else ""
+    commit = f"commit {source.commit[:10]}{' + changes' if source.dirty else ''}" if source.commit else ""
     status = answer.completeness.status
     when = f"{'imported ' if source.imported else ''}{source.indexed_at} UTC" if source.indexed_at else "as of now"
     took = f"{source.elapsed_ms} ms" if isinstance(source.elapsed_ms, int) else ""
     asked = "live" if took else "FOREIGN INDEX" if source.foreign is True else ""
-    origin = ", ".join(filter(None, [asked, f"{', '.join(source.servers)}{commit}", when, took]))
+    origin = ", ".join(filter(None, [asked, *source.servers, commit, when, took]))
     yield f"{shown} · {style.good(status) if status == 'complete' else style.warning(status)} · {origin}"
     if answer.result_file:
         yield f"  {style.warning('too long to print')}: the whole answer is in {style.path(answer.result_file)}"

@@ -28,6 +28,7 @@ _PLACES = (
     re.compile(r"(?m)^(?P<path>[^\s:][^:\n]{0,1000}):(?P<line>\d{1,9}): "),  # pytest: the last one is nearest
     re.compile(r"(?:\(|at |@)(?P<path>(?:file://)?/[^():\n]{1,1000}):(?P<line>\d{1,9})(?::(?P<col>\d{1,9}))?\)?"),  # frames of JavaScript
     re.compile(r"(?m)^\s*(?P<path>[^\s:][^:\n]{0,1000}):(?P<line>\d{1,9})(?::(?P<col>\d{1,9}))?:? "),
+    re.compile(r"(?m)^(?P<path>/[^:\n]{1,1000}):(?P<line>\d{1,9})$"),  # PHPUnit
 )
 
 
@@ -52,7 +53,7 @@ def read_results(reads: str, lines: Callable[[], Iterator[str]], reports: Sequen
     return summary(lines(), places)
 
 
-# ---- JUnit XML: pytest, node, ctest, Maven, Gradle, Swift
+# ---- JUnit XML: pytest, node, ctest, PHPUnit, Maven, Gradle, Swift
 
 
 def _junit(reports: Sequence[Path], places: Places, *, of_java: bool) -> Results:
@@ -93,12 +94,16 @@ def _junit_case(case: ElementTree.Element, found: Results, places: Places, *, of
             )
         return
     file, line = case.get("file", ""), case.get("line", "")
-    # pytest counts a test's line from 0; no other writer gives one
-    own = (places.path(file), int(line) + 1, 0) if line.isdigit() and len(line) < 10 else (places.path(file) if file else "", 0, 0)
+    # PHPUnit alone tells the class beside the file, and counts a line from 1; pytest counts a test's from 0, and no other writer gives one
+    of_php = case.get("class", "") if file else ""
+    own = (
+        (places.path(file), int(line) + (not of_php), 0) if line.isdigit() and len(line) < 10 else (places.path(file) if file else "", 0, 0)
+    )
     if len(found.failures) < _MAX_FAILURES:
         held = case.get("classname", "")
         held = "" if held in ("test", case.get("name")) else held  # node calls every class so, ctest repeats the name
-        name = _node_id(case, file) if file else ".".join(filter(None, (held, case.get("name"))))
+        name = f"{of_php}::{case.get('name', '').partition(' with data set ')[0]}" if of_php else ""
+        name = name or (_node_id(case, file) if file else ".".join(filter(None, (held, case.get("name")))))
         found.failures.append(failure(name, text, _where(text, own, places)))
 
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from indexer.errors import UsageError
+from query.changes.phpunit import SELECTOR, filter_words
 from query.changes.selectors import JUNIT, gradle_words, surefire_words
 from query.toolchain.table import Toolchain
 
@@ -37,6 +38,13 @@ def select_words(entry: Toolchain, selectors: Sequence[str], roots: Sequence[Pat
             if not JUNIT.fullmatch(item):
                 raise UsageError(f"'{item}' names no test of Java; expected is shop.ItemTest#works, shop.ItemTest$Inner#works or a class")
         return surefire_words(selectors) if entry.select == "maven" else gradle_words(selectors)
+    if entry.select == "phpunit":
+        for item in selectors:
+            if not SELECTOR.fullmatch(item) and not item.endswith(".php"):
+                raise UsageError(
+                    rf"'{item}' names no test of PHPUnit; expected is Acme\Tests\ItemTest::testPrice, a class, or a file of one"
+                )
+        return filter_words(item if SELECTOR.fullmatch(item) else _path(item, roots, folder, node=False) for item in selectors)
     if entry.select in ("pytest", "path"):
         return [_path(item, roots, folder, node=entry.select == "pytest") for item in selectors]
     raise UsageError(f"{entry.name} runs no single tests here; leave out selectors")

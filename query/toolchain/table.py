@@ -11,7 +11,7 @@ import msgspec
 TABLE = Path(__file__).with_name("toolchains.toml")
 
 Kind = Literal["build", "test"]
-Select = Literal["", "pytest", "go", "cargo", "maven", "gradle", "path"]
+Select = Literal["", "pytest", "go", "cargo", "maven", "gradle", "phpunit", "path"]
 
 
 class Toolchain(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -19,6 +18,7 @@ from query.facts import symbol_search, word_search
 from query.facts.dotted import dotted
 from query.facts.parameters import MAX_INT, path_pattern
 from query.facts.symbol_search import Matches, NameSearch
+from query.facts.symbols import kind_numbers
 from query.facts.texts import hovers_of
 from query.facts.word_search import Term
 from query.surface.registry import tool
@@ -90,7 +90,7 @@ def _by_text(workspace: Workspace, ask: FindSymbol) -> Answer[list[FoundSymbol]]
     }
     found: list[FoundSymbol] = []
     used: Match = "exact"
-    kinds = {SymbolKind(_kind(name)).label for name in ask.kind}
+    kinds = {SymbolKind(kind).label for kind in kind_numbers(ask.kind)}
     for used in attempts if ask.match == "auto" else (ask.match,):
         found = [
             _found(path, item)
@@ -149,7 +149,7 @@ def TOOL(context: Context, ask: FindSymbol) -> Answer[list[FoundSymbol]]:
         attempts = ["all"]
     wanted = NameSearch(
         name=ask.query,
-        kinds=tuple(_kind(name) for name in ask.kind),
+        kinds=tuple(kind_numbers(ask.kind)),
         path=path_pattern(index, ask.path),
         language=ask.language,
         tests=ask.tests,
@@ -223,19 +223,3 @@ def _may_define(context: Context, ask: FindSymbol, used: symbol_search.Match) ->
         return text is None or part in text.lower() or symbol_search.is_any_in(context.index, path, part.decode())
 
     return may_define
-
-
-_OTHER_KINDS = {"import": "module", "trait": "interface", "type": "class", "attribute": "field", "enumerator": "enum member"}
-"""Words that others use for kinds that have another name here."""
-
-
-def _kind(name: str) -> int:
-    """By name, in words or as protocols write it (`enum member`, `enum_member`, `EnumMember`), or by LSP's number."""
-    known = {kind.label: kind for kind in SymbolKind}
-    plain = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name.strip()).lower().replace("_", " ")
-    plain = _OTHER_KINDS.get(plain, plain)
-    if plain.isdigit() and int(plain) in known.values():
-        return int(plain)
-    if plain not in known:
-        raise UsageError(f"no kind is called '{name}'; known: {', '.join(known)}")
-    return int(known[plain])

@@ -22,7 +22,19 @@ from query.live import decode
 from query.live.questions import NamedPlace, Spot, live_provenance, origin, spot, supports, unsupported
 from query.refactor.outcome import Apply, Edited, PlanId, carry_out, done, lines
 from query.refactor.preparation import prepared
-from query.refactor.rename import Renaming, Verdict, check, check_name, edit_inside, edit_without, name_at, possible, sites_of, symbols_at
+from query.refactor.rename import (
+    Renaming,
+    Verdict,
+    check,
+    check_name,
+    edit_inside,
+    edit_without,
+    elsewhere,
+    name_at,
+    possible,
+    sites_of,
+    symbols_at,
+)
 from query.surface.registry import workspace_tool
 
 if TYPE_CHECKING:
@@ -123,6 +135,8 @@ def TOOL(workspace: Workspace, ask: RenameSymbol) -> Answer[Renamed]:
     at = spot(workspace, ask)
     info = workspace.servers.info(at.document.path)
     old_name = name_at(at)
+    if (meant := elsewhere(workspace.index, at, old_name)) is not None:  # everywhere, and not under an alias in this file
+        at = spot(workspace, NamedPlace(file_path=meant.path, line=meant.line, column=meant.col))
     check_name(ask.new_name, language_of(at.document.path))
     if not supports(info, "renameProvider", methods.TEXT_DOCUMENT_RENAME):
         if ask.apply:

@@ -237,7 +237,7 @@ def _errors(target: Target, edits: Sequence[Edit]) -> int:
         except (SyntaxError, ValueError, RecursionError, MemoryError):  # MemoryError: nested too deeply
             return 1
         return 0
-    return len(syntax.parse(target.language, target.path, text.encode("utf-8", "replace"), "").error_lines)
+    return len(syntax.parse(target.language, target.path, text.encode("utf-8", "replace"), "", alone=True).error_lines)
 
 
 def _refusal(name: str, why: str, items: Sequence[str]) -> str:

@@ -16,6 +16,7 @@ import query
 from indexer import prerequisites, python_project, sandbox, vcs
 from indexer.config import load_config
 from indexer.crawl.ownership import refuse_tracked
+from indexer.crawl.plan import alone
 from indexer.errors import UnsafeIndex
 from indexer.languages import record_of
 from indexer.prerequisites.python import fetched_environment
@@ -27,6 +28,7 @@ from indexer.servers.registry import FoundServer, how_to_get, load_table
 from indexer.servers.trust import executed
 from indexer.store import proof
 from indexer.store.generations import Home
+from indexer.syntax import tree
 from query.answers.style import one_line
 
 _NAME_WIDTH = 28
@@ -136,6 +138,14 @@ def lacking(folder: Path) -> list[str]:
 # ---- as text
 
 
+def _outline_lines(language: str) -> list[str]:
+    """What there is of a language without a server, or what brings it; nothing where there is no more than words, or a grammar of ours."""
+    if tree.outlines(language):
+        return ["  without one                  its outline is read: symbols, and uses that are possible by name (lspidx[languages])"]
+    remedy = alone.remedy(language).removeprefix("; ")
+    return [f"  without one                  {remedy}"] if remedy else []
+
+
 def doctor_text(report: dict[str, Any], *, show_all: bool = False) -> str:
     """Languages that are here or have a server in full, all others in a line."""
     lines: list[str] = []
@@ -153,6 +163,8 @@ def doctor_text(report: dict[str, Any], *, show_all: bool = False) -> str:
             needed = item["default"] and bool(count) and not found
             if item["found"] or item["default"] or show_all or (count and not found):
                 lines += _server_lines(item, needed=needed)
+        if count and not found:
+            lines += _outline_lines(language["language"])
     if rest:
         lines += [f"no server and no files here: {', '.join(rest)}; to list them: lspidx doctor --all"]
     only_listed = [item["language"] for item in report["languages"] if item["crawl"] == "none" and (item["files"] or show_all)]

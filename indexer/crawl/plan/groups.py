@@ -23,6 +23,7 @@ from indexer.builds import DEFAULT, Build, is_left_out, variants
 from indexer.cargo.linked import COPIES, find_crates, link, lone_crates
 from indexer.config import Config, LanguageConfig
 from indexer.consent import Reach
+from indexer.crawl.plan import alone
 from indexer.crawl.plan.choice import Choice, Taken
 from indexer.crawl.plan.companions import guessed_folders
 from indexer.crawl.plan.scip_files import readable_of, servers_of
@@ -39,7 +40,6 @@ from indexer.python_roots import find_source_roots
 from indexer.servers.environments import packages_of
 from indexer.servers.grants import reach_of
 from indexer.servers.registry import FoundServer, ServerSpec, is_test
-from indexer.syntax import tree
 from indexer.tsconfig import Overlay
 from indexer.workspace import Folder
 
@@ -182,7 +182,7 @@ def group(
         environment: the caller's.
         taken: documents that go to another server than their language's, since that has lost them.
     Raises:
-        ServerMissing: there are documents, and no language of theirs has a server here.
+        ServerMissing: there are documents, and no language of theirs has a server here, or else a grammar for its outline.
     """
     missing: dict[str, str] = {}
     counts = Counter(document.language for document in documents)
@@ -192,12 +192,12 @@ def group(
         try:
             server = choice.first(language)
         except ServerMissing as error:
-            missing[language] = str(error)
+            missing[language] = f"{error}{alone.remedy(language)}"
             log.warning("no server: language=%s documents=%d detail=%s", language, counts[language], error)
         else:
             if server is not None:
                 servers[language] = server
-    if missing and not servers:
+    if missing and not servers and not alone.is_enough(missing):
         raise ServerMissing(missing[max(missing, key=lambda language: counts[language])])
     others, notes = choice.beside_scip(servers, documents)
     others |= choice.of_taken(servers, documents, taken)
@@ -206,7 +206,7 @@ def group(
     skipped: list[Skipped] = []
     for document in documents:
         server = others.get(document.path) or servers.get(document.language)
-        if server is None and document.language in missing and tree.supports(document.language):
+        if server is None and document.language in missing and alone.is_read(document.language):
             server = NO_SERVER
         if server is not None:
             by_server.setdefault(server.spec.name, []).append(document)
@@ -351,6 +351,7 @@ def _plain_group(work: Assignment) -> Group:
             own |= {folder.prefix + path: owner for path, owner in found.items()}
     named = [_described(item, _module_name(work.root, item), *own[item.path][:1], config, own[item.path][1]) for item in documents]
     ingredients = [packages.ingredients_digest(root, paths), work.settings_text()]
+    ingredients += [] if work.server.command else alone.ingredients(work.languages)
     look = work.look
     told: Sequence[Overlay] = ()
     readable: list[str] = []

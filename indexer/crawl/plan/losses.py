@@ -116,7 +116,8 @@ def without_server(missing: Mapping[str, str], languages: Sequence[str]) -> list
     few = [language for language in missing if files[language] <= _FEW_FILES]
     together = few if len(few) > _FEW_LANGUAGES else []
     said = [
-        f"{files[language]} {language} files have no language server here, only their text is read; {problem}"
+        f"{files[language]} {language} {'file has' if files[language] == 1 else 'files have'} no language server here, "
+        f"only {'its' if files[language] == 1 else 'their'} text is read; {problem}"
         for language, problem in missing.items()
         if language not in together
     ]

@@ -18,6 +18,8 @@ from indexer.workspace import Folder
 _DISTRIBUTION = re.compile(r"[\w.-]+")
 """The name at the beginning of a requirement."""
 
+_OF_AN_EXTRA = re.compile(r";.*\bextra\s*==")
+
 
 def ingredients(config: Config, folders: Sequence[Folder]) -> str:
     """Digest of all that the facts depend on beside the documents themselves and what crawls them."""
@@ -50,11 +52,11 @@ def recipe_of(item: Group) -> str:
 
 @functools.cache
 def versions(*names: str) -> dict[str, str]:
-    """Versions of the distributions that lspidx needs and that are called so, or begin so.
+    """Versions of the distributions that lspidx needs, by no extra, and that are called so, or begin so.
 
     Only those are read: each is a file to parse, and an environment may have hundreds of others.
     """
-    needed = (_DISTRIBUTION.match(requirement) for requirement in requires("lspidx") or ())
+    needed = (_DISTRIBUTION.match(requirement) for requirement in requires("lspidx") or () if not _OF_AN_EXTRA.search(requirement))
     found = {name[0].lower() for name in needed if name is not None and name[0].lower().startswith(names)}
     return {name: version(name) for name in found}
 

@@ -27,6 +27,7 @@ from indexer.crawl.worker.schedule import Event, Loss, Schedule, reason_of, spli
 from indexer.crawl.worker.server import Server
 from indexer.drive.conversation import PASSING, Conversation
 from indexer.errors import LimitReached, ServerError, ServerProtocolError, ServerTimeout
+from indexer.languages import record_of
 from indexer.lsp.session import Answer, Notification
 from indexer.model import LossReason, SkipReason
 from indexer.store.facts import DocumentFacts
@@ -61,7 +62,7 @@ class Crawler:
         self.pace = Pace(say, self._in_hand, loads_each_time=setup.fresh)
         self.restarts = self.asked = 0
         self.shared, self.backward = Check(), Check()
-        self._sources = Sources(self.pace, say, setup.limits.file_s)
+        self._sources = Sources(self.pace, say, setup.limits.file_s, alone=not setup.command)
         self._reader = Reader(setup)
         self._probing = Probing(setup, self._sources, self._reader)
         if former is not None and former.server.talk is not None:
@@ -345,8 +346,8 @@ class Crawler:
 
 
 def _leave_without_server(documents: Iterable[Document]) -> None:
-    """What the text says by itself, for a language that has no server here."""
+    """What the text says by itself, for a language that has no server here; an outline may lack symbols, too."""
     for document in documents:
         for method, tally in document.answers.tallies.items():
-            if method != methods.SYNTAX:
+            if method != methods.SYNTAX or record_of(document.planned.language).grammar is None:
                 tally.skipped = SkipReason.NO_SERVER

@@ -28,6 +28,7 @@ from indexer.model import (
     Operation,
     Role,
     Severity,
+    SkipReason,
     SymbolFlag,
     SymbolKind,
 )
@@ -253,11 +254,10 @@ def _add_occurrences(facts: DocumentFacts, syntax: Syntax, answers: Answers, tar
     roles_column, enclosings, evidences = (columns[name] for name in ("roles", "enclosing", "evidence"))
     symbols, target_column = columns["symbol"], columns["target"]
     unresolved: set[int] = set()
-    member_of: dict[int, int] = {}
+    member_of = {token: owner for owner, token in syntax.members}
     for owner, token in syntax.members:
-        member_of[token] = owner
         facts.add("members", symbol=owner, line=tokens.line[token], end_col=tokens.end_col[token])
-    nobody_asked = bool(answers.tallies[methods.DEFINITION].skipped)
+    nobody_asked = answers.tallies[methods.DEFINITION].skipped not in ("", SkipReason.NO_SERVER)
     fixture, definition = int(Role.FIXTURE), int(Evidence.DEFINITION)
     certain = [(int(Evidence.SYNTAX), -1, -1)]
     left_out = unparsed.LeftOut(answers.inactive)

@@ -26,9 +26,9 @@ class Sources:
     careful: one document at a time. quarantine: documents that are not read, by path the reason.
     """
 
-    def __init__(self, pace: Pace, say: Callable[[Report], None], most_s: float) -> None:
-        """Args: what the parent is told by, and the seconds that one document may take (`max_file_s`)."""
-        self._pace, self._say, self._most_s = pace, say, most_s
+    def __init__(self, pace: Pace, say: Callable[[Report], None], most_s: float, *, alone: bool) -> None:
+        """Args: what the parent is told by, the seconds that one document may take (`max_file_s`), and whether there is no server."""
+        self._pace, self._say, self._most_s, self._alone = pace, say, most_s, alone
         self.careful = False
         self.quarantine: Mapping[str, str] = {}
 
@@ -39,7 +39,7 @@ class Sources:
             planned = document.planned
             if planned.language not in loaded:
                 loaded.add(planned.language)
-                syntaxes.parse(planned.language, planned.path, b"", "")
+                syntaxes.parse(planned.language, planned.path, b"", "", alone=self._alone)
             self.read(document, hung)
 
     def read(self, document: Document, hung: int = 0) -> bool:
@@ -80,7 +80,7 @@ class Sources:
         planned = document.planned
         self._say(Reading(path=planned.path))
         with self._pace.reading(planned.path, len(source)), bounded(allowed_s(len(source), self._most_s, hung)):
-            return syntaxes.parse(planned.language, planned.path, source, planned.module, is_test=planned.is_test)
+            return syntaxes.parse(planned.language, planned.path, source, planned.module, is_test=planned.is_test, alone=self._alone)
 
 
 def open_unreadable(setup: Setup, texts: Texts) -> None:

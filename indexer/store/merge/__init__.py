@@ -28,6 +28,7 @@ from indexer.model import SIGNS, Evidence, NameUse, Operation, Role, Skipped, Sy
 from indexer.monikers import package_prefix, place_descriptors
 from indexer.store.facts import HEADER, TABLES, TARGETS, DocumentFacts
 from indexer.store.flow import Keeper, follow
+from indexer.store.merge import numbers
 from indexer.store.merge.bases import put_in_order
 from indexer.store.merge.stages import Stages
 from indexer.store.merge.workshop import FURNITURE, MEMORY_MB, connect, shared
@@ -346,7 +347,7 @@ def _built(connection: duckdb.DuckDBPyConnection, path: Path, name: str, given: 
         _add_labels(connection, is_furnished=are_few)
         _add_surroundings(connection, given.around)
         execute(connection, VIEWS_SQL.read_text(encoding="utf-8"))
-        counts, resolution = _counts(connection), _resolution(connection)
+        counts, resolution = numbers.counts(connection), numbers.resolution(connection)
         settled = to_arrow(connection, f"SELECT owner, {', '.join(TARGETS)} FROM {_SETTLED} ORDER BY owner, ordinal")
         connection.execute("COMMIT")
     return Built(counts=counts, resolution=resolution, settled=settled)
@@ -458,43 +459,3 @@ def _add_surroundings(connection: duckdb.DuckDBPyConnection, around: Surrounding
     _insert_rows(connection, "run", [around.run])
     meta = {**around.meta, "schema_version": str(SCHEMA_VERSION), "duckdb_version": duckdb.__version__}
     _insert(connection, "meta", {"key": pa.array(sorted(meta), text), "value": pa.array([meta[key] for key in sorted(meta)], text)})
-
-
-def _resolution(connection: duckdb.DuckDBPyConnection) -> dict[str, dict[str, int]]:
-    """By language: identifiers, how many of them are unresolved, how many of those in files with unresolved imports, and those imports."""
-    rows = connection.execute(
-        """
-        WITH imports AS (SELECT doc_id, count(*) AS imports FROM unresolved_import GROUP BY doc_id)
-        SELECT language, sum(occurrences), sum(open), sum(open) FILTER (imports > 0), sum(imports)
-        FROM (
-            SELECT d.language, d.doc_id, count(o.doc_id) AS occurrences, count(*) FILTER (o.doc_id IS NOT NULL AND o.sym_id IS NULL) AS open
-            FROM document d LEFT JOIN occ o USING (doc_id)
-            WHERE d.status NOT IN ('external', 'manifest') GROUP BY ALL
-        ) LEFT JOIN imports USING (doc_id)
-        GROUP BY language ORDER BY language
-        """
-    ).fetchall()
-    names = ("identifiers", "unresolved", "unresolved_behind_imports", "unresolved_imports")
-    return {language: dict(zip(names, (int(number or 0) for number in numbers), strict=True)) for language, *numbers in rows}
-
-
-def _counts(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
-    """Numbers of the manifest; of documents that were not asked about in whole only where there are such."""
-    counted = {
-        "documents": "document WHERE status NOT IN ('external', 'manifest')",
-        "symbols": "symbol WHERE NOT has_flag(flags, 'external')",
-        "global_symbols": "symbol WHERE NOT has_flag(flags, 'external', 'local')",
-        "external_symbols": "symbol WHERE has_flag(flags, 'external')",
-        "occurrences": "occ",
-        "unresolved_occurrences": "occ WHERE sym_id IS NULL",
-        "calls": "call_in",
-        "type_edges": "type_edge",
-        "diagnostics": "diagnostic",
-        "unresolved_imports": "unresolved_import",
-    }
-    # One statement for each: to plan all of them as one takes ten times as long.
-    rows = {name: execute(connection, f"SELECT count(*) FROM {what}").fetchall() for name, what in counted.items()}
-    by_limit = "SELECT split_part(reason, ':', 1), count(DISTINCT doc_id) FROM document_coverage WHERE is_cut(reason) GROUP BY 1 ORDER BY 1"
-    second = "SELECT 'by_second_server', count(*) AS told FROM occ WHERE is_evidence(evidence, 'second_server') HAVING told > 0"
-    others = [*execute(connection, by_limit).fetchall(), *execute(connection, second).fetchall()]
-    return {name: number for name, [(number,)] in rows.items()} | dict(others)

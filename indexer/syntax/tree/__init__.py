@@ -13,14 +13,20 @@ from __future__ import annotations
 from indexer.languages import record_of
 from indexer.syntax.model import Syntax
 from indexer.syntax.tree.adapter import Adapter
-from indexer.syntax.tree.grammars import grammar_of
+from indexer.syntax.tree.grammars import grammar_of, outlines_are_here
 
-__all__ = ["parse", "prepare", "supports"]
+__all__ = ["outlines", "parse", "prepare", "supports"]
 
 
 def supports(language: str) -> bool:
     """Whether there is a grammar for a language, by its LSP language id."""
     return record_of(language).grammar is not None
+
+
+def outlines(language: str) -> bool:
+    """Whether a text of a language that `supports` does not know can be read for its outline, by a grammar that is installed."""
+    record = record_of(language)
+    return record.grammar is None and record.outline is not None and outlines_are_here()
 
 
 def prepare(language: str) -> None:
@@ -32,7 +38,7 @@ def parse(language: str, path: str, source: bytes, module: str, *, definitions_o
     """Everything that one file says by itself.
 
     Args:
-        language: LSP language id, one that `supports` knows; a C header is C or C++ as the caller says.
+        language: LSP language id, one that `supports` or `outlines` knows; a C header is C or C++ as the caller says.
         path: relative to the workspace; its extension selects between grammars and rules of one language (`.tsx`, `.d.ts`, `.h`).
         source: the file's bytes, UTF-8.
         module: becomes the name of symbol 0.

@@ -1,8 +1,9 @@
-"""Grammars made ready: a parser and its queries for each record in `indexer.languages` that has a grammar."""
+"""Grammars made ready: a parser and its queries for each record in `indexer.languages` that has a grammar, or one for outlines."""
 
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import os
 from functools import cache, cached_property
 from importlib import resources
@@ -10,6 +11,7 @@ from importlib import resources
 import tree_sitter
 
 from indexer.languages import Grammar, record_of
+from indexer.languages.outlines import LIBRARY
 from indexer.syntax.tree import repair
 from indexer.syntax.tree.macros import Prepared, prepare
 
@@ -58,10 +60,10 @@ def load_grammar(language: str, extension: str = "") -> LoadedGrammar:
     """The grammar of a language, or that of its files with this extension.
 
     Args:
-        language: one whose record has a grammar.
+        language: one whose record has a grammar, or one for outlines that is installed.
     """
     record = record_of(language)
-    rules = dict(record.variants).get(extension) or record.grammar
+    rules = dict(record.variants).get(extension) or record.grammar or record.outline
     if rules is None:
         raise ValueError(f"there is no grammar of {language}")
     return LoadedGrammar(rules)
@@ -71,3 +73,9 @@ def grammar_of(language: str, path: str) -> LoadedGrammar:
     """The grammar that a file is read with: `.tsx` has one of its own."""
     extension = os.path.splitext(path)[1].lower()
     return load_grammar(language, extension if any(extension == other for other, _ in record_of(language).variants) else "")
+
+
+@cache
+def outlines_are_here() -> bool:
+    """Whether the library of the grammars for outlines is installed; it is not loaded to know that."""
+    return importlib.util.find_spec(LIBRARY) is not None

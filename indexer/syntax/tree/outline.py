@@ -37,8 +37,8 @@ Change = tuple[int, "Entry | None", "Scope | None"]
 """From this byte on: the body around, and the scope in which names are looked up (None: only a server knows)."""
 
 # Ranks order what starts and ends at the same bytes: a wrap is around its definition, a body inside its function, and a function that is
-# the whole body of another one inside that.
-WRAP, DEF, REGION, WHOLE_BODY, SCOPE, BODY, LEAF = range(7)
+# the whole body of another one inside that; a body of statements may be a single definition.
+AROUND, WRAP, DEF, REGION, WHOLE_BODY, SCOPE, BODY, LEAF = range(8)
 _OPERATIONS: dict[str, tuple[int, str]] = {
     "wrap": (WRAP, "wrap"),
     "decorated": (REGION, "decorated"),
@@ -53,6 +53,7 @@ _OPERATIONS: dict[str, tuple[int, str]] = {
     "scope.header": (SCOPE, "header"),
     "scope.module": (SCOPE, "module"),
     "body": (BODY, "body"),
+    "body.around": (AROUND, "body"),
     "members": (BODY, "members"),
     "base": (LEAF, "base"),
     "base.embedded": (LEAF, "embedded"),

@@ -377,7 +377,7 @@ class Symbols:
         if rule == "capital":
             return name[:1].isupper()
         if rule == "unless private":
-            return inside and "private" not in words
+            return inside and words.isdisjoint(self.rules.private)
         if rule == "header":
             return inside and self.path.lower().endswith(_HEADERS) and (container.kind != SymbolKind.MODULE or "static" not in words)
         if rule == "pub":

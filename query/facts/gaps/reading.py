@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import shlex
 from collections.abc import Callable, Collection, Container, Sequence
 from typing import NamedTuple
 
@@ -30,6 +31,9 @@ _ASKED = {
     SUPERTYPES: "supertypes",
 }
 """What a method tells, in words."""
+
+_OUTLINE = "outline"
+"""Stands for `no_server` where of a language nothing but an outline is known without one."""
 
 _HARMLESS_SKIPS = frozenset(
     {
@@ -88,7 +92,18 @@ class Gap(NamedTuple):
 
 def _gaps(index: Index, methods: Sequence[str]) -> list[Gap]:
     found: list[Gap] = index.keep("gaps", lambda: [gap for row in index.rows(_GAPS) if not _is_told_by_text(gap := Gap(*row))])
-    return [gap for gap in found if gap.method in methods]
+    is_told = any(method != SYNTAX for method in methods)  # by the gaps of what a server tells: none was asked about any of it
+    return [gap for gap in found if gap.method in methods and not (is_told and gap.method == SYNTAX and _is_alone(gap))]
+
+
+def _is_alone(gap: Gap) -> bool:
+    """Whether the document was read by itself, for want of a server."""
+    return gap.status == CoverageStatus.SKIPPED and gap.code == SkipReason.NO_SERVER
+
+
+def _is_outline(gap: Gap) -> bool:
+    """Whether nothing but an outline is known of the document (ADR 0131)."""
+    return _is_alone(gap) and record_of(gap.language).grammar is None
 
 
 def _is_told_by_text(gap: Gap) -> bool:
@@ -159,11 +174,11 @@ def touching(index: Index, scope: Scope, moved: Sequence[str], methods: Sequence
     return Touching(scope.touched_by_change(moved), _touching(scope, gaps), _left_out(index, scope, gone))
 
 
-def told(index: Index, scope: Scope, found: Touching, unsaved: Container[str] = ()) -> list[Reason]:
-    """Why, in words."""
+def told(index: Index, scope: Scope, found: Touching, unsaved: Container[str] = (), typed: Callable[[], str] | None = None) -> list[Reason]:
+    """Why, in words. `typed`: makes a text that means what was asked about where it is typed."""
     names = sorted(scope.names) if found.left_out else []
     words = names if len(names) == 1 else ()
-    reasons = [*stale(index, found.stale, unsaved), *_told(index, found.gaps, scope)]
+    reasons = [*stale(index, found.stale, unsaved), *_told(index, found.gaps, scope, typed)]
     return reasons + [of_paths(f"skipped_{why}", causes.not_read(why, paths, words), paths) for why, paths in found.left_out.items()]
 
 
@@ -183,8 +198,8 @@ def _touching(scope: Scope, gaps: Sequence[Gap]) -> list[Gap]:
             counts = scope.has_types and (gap.status != CoverageStatus.UNSUPPORTED or scope.fits_unnamed(gap.language))
         elif gap.code == "targets_cut":
             counts = gap.path in several or gap.path in open_in
-        elif gap.status == CoverageStatus.SKIPPED:  # no server was asked: what the text alone does not resolve was not recorded
-            counts = scope.is_nameless or gap.path in open_in or gap.path in unparsed
+        elif gap.status == CoverageStatus.SKIPPED:  # no server was asked
+            counts = _is_outline(gap) or scope.is_nameless or gap.path in open_in or gap.path in unparsed
         elif gap.method != SYNTAX:
             counts = scope.is_nameless or gap.path in open_in
         elif gap.status == CoverageStatus.LOST:
@@ -218,16 +233,20 @@ def _left_out(index: Index, scope: Scope, gone: Collection[str]) -> dict[str, li
     return found
 
 
-def _told(index: Index, gaps: Sequence[Gap], scope: Scope | None = None) -> list[Reason]:
-    """One reason for each cause. `scope`: of a question about uses, of which they hold a name."""
+def _told(index: Index, gaps: Sequence[Gap], scope: Scope | None = None, typed: Callable[[], str] | None = None) -> list[Reason]:
+    """One reason for each cause. `scope`: of a question about uses, of which they hold a name. `typed`: as `told` has it."""
     groups: dict[tuple[str, str, str], list[Gap]] = {}
     for gap in gaps:
-        kind = gap.reason if gap.code == SkipReason.NOT_IN_BUILD else gap.code
+        kind = gap.reason if gap.code == SkipReason.NOT_IN_BUILD else _OUTLINE if _is_outline(gap) else gap.code
         groups.setdefault((gap.method, gap.status, kind), []).append(gap)
     reasons: list[Reason] = []
     for (method, status, reason), found in groups.items():
         paths = [gap.path for gap in found]
         code, detail = _gap(index, method, status, reason, found, scope)
+        if typed is not None and scope is not None and status == CoverageStatus.SKIPPED and (open_in := scope.unresolved_in()):
+            count = sum(open_in.get(path, 0) for path in paths)
+            named = "1 identifier of that name" if count == 1 else f"{count} identifiers of that name"
+            detail += f"; {named}: lspidx query references {shlex.quote(typed())} --possible" if count else ""
         reasons.append(of_paths(code, detail, [] if code == "unsupported" else paths, len(paths)))
     return reasons
 
@@ -237,6 +256,11 @@ def _gap(index: Index, method: str, status: str, reason: str, gaps: Sequence[Gap
     count = len(gaps)
     files, what = causes.files(count), _ASKED.get(method, method)
     code = reason.split(":", 1)[0]
+    if code == _OUTLINE:
+        languages = ", ".join(sorted({gap.language for gap in gaps}))
+        lacks = "symbols that macros make" if method in (SYNTAX, "textDocument/documentSymbol") else what
+        said = f"{lacks} are unknown in {files}: of {languages} there is an outline only, without a language server"
+        return str(SkipReason.NO_SERVER), f"{said}; what to install: lspidx doctor"
     named = (
         ""
         if scope is None or method == SUPERTYPES or len(scope.names) != 1
