@@ -190,7 +190,8 @@ def test_a_method_may_stand_in_any_file_of_its_package(go: Path):
     write_tree(go, {"store/more.go": "package store\n\n" + LOAD})
     found = look(go)
     [item] = [item for item in found.symbols if item.name == "Load"]
-    assert (item.what, item.interfaces, item.old_file, item.level) == ("docs", [], "store/store.go", "info")
+    assert (item.what, item.interfaces, item.old_file, item.level) == ("moved", [], "store/store.go", "info")
+    assert (item.reasons, item.stale_sites, item.stale_tests) == (["moved_in_package"], 0, 0)
 
 
 def test_what_the_index_of_the_new_side_shows_is_believed(go: Path):

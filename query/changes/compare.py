@@ -21,6 +21,7 @@ from query.changes.signatures import CALLED_AS, plain
 What = Literal["added", "removed", "renamed", "moved", "signature", "body", "docs"]
 """added, removed; renamed: another name, same place, much the same code; moved: same name, another file or container;
 signature: its declaration differs; body: its code differs; docs: only comments, documentation or layout do.
+Of what moved to another file of a package whose files its users do not see, a difference of declaration or code is said instead.
 """
 
 RENAMED_LIKENESS = 0.5
@@ -105,6 +106,13 @@ class Changed(NamedTuple):
         side = self.new or self.old
         assert side is not None
         return side[0]
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether it is no longer there for who used it: removed, or elsewhere, and not merely in another file of its package."""
+        if self.what == "moved" and self.old and self.new:
+            return not _is_same_in_package(self.old, self.new)
+        return self.what in ("removed", "renamed", "moved")
 
 
 def compare(change: FileChange, old: Side | None, new: Side | None) -> list[Changed]:
@@ -210,8 +218,9 @@ def match_moved(changes: Sequence[Changed]) -> list[Changed]:
     for likeness, left, right in sorted(_pairs(removed, added), key=lambda pair: _order(*pair)):
         if id(left) not in gone and id(right) not in partner:
             what: What = "moved" if left.entity.name == right.entity.name else "renamed"
-            if _is_same_in_package(left, right):
-                what = _became(left, right)
+            if left.old and right.new and _is_same_in_package(left.old, right.new):
+                differs = _became(left, right)
+                what = what if differs == "docs" else differs
             gone[id(left)] = right
             partner[id(right)] = Changed(what, left.old, right.new, (left.touched[0], right.touched[1]), likeness)
     along = _along(removed, added, partner, gone)
@@ -275,13 +284,13 @@ def _became(earlier: Changed, later: Changed) -> What:
     return _difference(earlier.old, before, later.new, now) or "docs"
 
 
-def _is_same_in_package(left: Changed, right: Changed) -> bool:
+def _is_same_in_package(old: tuple[Side, Entity], new: tuple[Side, Entity]) -> bool:
     """Whether two are one for whoever uses them: in which of a package's files something stands is nobody's business in Go."""
-    ours, theirs = left.side.outline, right.side.outline
+    ours, theirs = old[0].outline, new[0].outline
     return (
         ours.language == theirs.language
         and record_of(ours.language).spreads
-        and left.entity.chain == right.entity.chain
+        and old[1].chain == new[1].chain
         and ours.path.rpartition("/")[0] == theirs.path.rpartition("/")[0]
     )
 
@@ -304,7 +313,7 @@ def _pairs(removed: Sequence[Changed], added: Sequence[Changed]) -> Iterator[tup
             if item.entity.name != left.entity.name
         ]
         for right in others[:_MOST_PAIRS]:
-            if _is_same_in_package(left, right):
+            if left.old and right.new and _is_same_in_package(left.old, right.new):
                 yield 1.0, left, right
                 continue
             likeness, size = _likeness(words, left, right)

@@ -132,7 +132,7 @@ class Findings:
         too: its users are known there only.
         """
         new_ids = {item.new_id for item in self._bound} - {-1}
-        old_ids = {item.old_id for item in self._bound if item.new_id < 0 or item.changed.what in ("renamed", "moved")} - {-1}
+        old_ids = {item.old_id for item in self._bound if item.new_id < 0 or _has_left(item.changed)} - {-1}
         new_uses = uses_of(self._index, new_ids, dispatch=True)
         old_uses = uses_of(self._old, old_ids, dispatch=True)
         new, old = call_sites(self._index, new_uses, self._files), call_sites(self._old, old_uses, self._files)
@@ -163,6 +163,7 @@ class Findings:
             for item in self._bound
             if item.old_id >= 0
             and item.changed.what == "moved"
+            and item.changed.is_gone
             and item.changed.old
             and item.changed.old[1].name == item.changed.entity.name
         }
@@ -229,6 +230,7 @@ class Findings:
             other_folders=self._other_folders(found),
             compatible=found.compatible,
             has_code=entity.kind in _CODE or not entity.chain,
+            stays=changed.what == "moved" and not changed.is_gone,
             broken=tuple(_lost_in_words(item) for item in found.interfaces if item.used or item.declared),
             left=tuple(_lost_in_words(item) for item in found.interfaces if not (item.used or item.declared)),
         )
@@ -377,7 +379,12 @@ def _breaks(changed: Changed, *, compatible: bool) -> bool:
     """Whether its users have to be changed with it. Who names a type does not depend on how its declaration begins."""
     if changed.what == "signature":
         return not compatible and changed.entity.kind not in TYPE_KINDS
-    return changed.what in ("removed", "renamed", "moved")
+    return changed.is_gone
+
+
+def _has_left(changed: Changed) -> bool:
+    """Whether it is still there, under another name or in another place."""
+    return changed.is_gone and changed.what != "removed"
 
 
 def _is_broken(site: CallSite, what: What) -> bool:

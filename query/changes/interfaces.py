@@ -112,7 +112,9 @@ def lost(old: Index, new: Index, bound: Sequence[Bound], files: Files) -> dict[i
     names = sorted({members[bound[number].old_id].name for number in asked} | {bound[number].changed.entity.name for number in anew})
     held = _held(old, kinship, names)
     demands = _Demands(old, files, kinship)
-    became: dict[int, What] = {item.old_id: item.changed.what for item in bound if item.old_id >= 0}
+    became: dict[int, What] = {
+        item.old_id: item.changed.what for item in bound if item.old_id >= 0 and (item.changed.is_gone or item.changed.what != "moved")
+    }
     found: dict[int, list[Lost]] = {}
     for number, how in asked.items():
         listed = list(_not_given(members[bound[number].old_id], how, became, kinship, held, demands))

@@ -132,7 +132,7 @@ def _still_there(index: Index, old: Index, reach: Reach, files: Files) -> list[T
 
 def _has_left(item: Bound) -> bool:
     """Whether tests that name it as it was are known to the index of the old side only."""
-    return item.changed.what in ("renamed", "moved")
+    return item.changed.is_gone and item.changed.what != "removed"
 
 
 def changes_of(read: Sequence[Part]) -> list[Changed]:
@@ -288,7 +288,7 @@ def _completeness(
     present = symbols_by_id(index, sorted({item.new_id for item in bound} - {-1}))
     whole = certificate.of_uses(list(present.values()), "callers", DEFINITION)
     reasons = [*whole.reasons, *more]
-    former = [item for item in bound if item.changed.what in ("removed", "renamed", "moved") and item.old_id < 0]
+    former = [item for item in bound if item.changed.is_gone and item.old_id < 0]
     if former:
         detail = (
             f"{len(former)} symbols are no longer where they were, and who used them there is not known, since no index of the old side "

@@ -28,6 +28,7 @@ class Facts(NamedTuple):
 
     compatible: the declaration differs so that whoever used it as it was still can: types only, a new parameter with a default.
     breaks: the change may break those who use it as it was: gone, another name, place or declaration.
+    stays: moved to another file of its package, which those who use it do not see.
     tests: how many tests reach it; -1 where the index holds no tests at all.
     broken, left: interfaces that its type was and is no longer, in words: those that something needs it to be, and the others.
     """
@@ -53,10 +54,16 @@ class Facts(NamedTuple):
     has_code: bool = True
     broken: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
+    stays: bool = False
 
     @property
     def breaks(self) -> bool:
-        return self.what in ("removed", "renamed", "moved") or (self.what == "signature" and not self.compatible)
+        return self.gone or (self.what == "signature" and not self.compatible)
+
+    @property
+    def gone(self) -> bool:
+        """Whether it is no longer where its users look for it."""
+        return self.what in ("removed", "renamed", "moved") and not self.stays
 
     @property
     def behaves(self) -> bool:
@@ -150,7 +157,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "public_api_removed",
         "high",
-        lambda f: f.what in ("removed", "renamed", "moved") and f.exported and not f.is_test,
+        lambda f: f.gone and f.exported and not f.is_test,
         lambda f: "exported, and no longer there under this name",
         "Users outside the workspace are not in the index; for them it is gone.",
     ),
@@ -219,7 +226,14 @@ RULES: tuple[Rule, ...] = (
         "No behaviour differs.",
     ),
     Rule(
-        "moved", "low", lambda f: f.what in ("moved", "renamed"), lambda f: "much the same code under another name or in another place", ""
+        "moved_in_package",
+        "info",
+        lambda f: f.stays,
+        lambda f: "the same code in another file of its package, which its users do not see",
+        "No behaviour differs.",
+    ),
+    Rule(
+        "moved", "low", lambda f: f.gone and f.what != "removed", lambda f: "much the same code under another name or in another place", ""
     ),
 )
 """What makes a change dangerous, the worst first."""
@@ -275,7 +289,7 @@ def judge(facts: Facts) -> Verdict:
         if rule.holds(facts) and level != "info":
             level = _RAISED[level]
             reasons.append((rule.code, rule.says(facts)))
-    if not facts.covered and level in ("low", "info") and facts.what not in ("docs", "added"):
+    if not facts.covered and level in ("low", "info") and not facts.stays and facts.what not in ("docs", "added"):
         level = "unknown"
         reasons.append(("coverage_partial", "not all that may use it is known, so there may be uses that are not listed"))
     return Verdict(level, reasons)

@@ -31,8 +31,6 @@ from query.facts.index import Index
 from query.facts.symbols import symbols_by_id
 from query.live.outline import hangs
 
-_SHAPES = frozenset(("removed", "renamed", "moved", "signature"))
-"""What of a change others can see. A body that changes is the servers' and the tests' to judge."""
 _AGAINST = ("interface_broken", "overrides_not_updated")
 """Rules of reviews (`query.changes.rules`) that speak of what breaks beside the uses."""
 _SHOWN_SITES = 50
@@ -104,8 +102,9 @@ def _not_read(paths: Sequence[str]) -> list[Reason]:
 
 
 def _shapes(read: Sequence[Part]) -> list[Changed]:
+    """What of a change others can see. A body that changes is the servers' and the tests' to judge."""
     changed = match_moved([item for part in read for item in compare(part.change, part.old, part.new)])
-    return [item for item in changed if item.what in _SHAPES]
+    return [item for item in changed if item.is_gone or item.what == "signature"]
 
 
 def _parts(index: Index | None, before: Mapping[str, bytes], after: Mapping[str, bytes]) -> list[Part]:
