@@ -128,6 +128,7 @@ def test_a_file_that_changed_since_is_a_gap_and_nothing_leads_into_it_where_nobo
     (root / "shop" / "models.py").write_text("# new\n" + FILES["shop/models.py"], encoding="utf-8")
     done = lspidx("index", "--scip", "../index.scip", cwd=root)
     assert "lost 1 textDocument/definition" in done.stderr
+    assert done.stderr.rstrip().endswith("(in shop/models.py)")
     [(status, reason)] = rows(
         root, "SELECT status, reason FROM coverage WHERE path = 'shop/models.py' AND method = 'textDocument/definition'"
     )

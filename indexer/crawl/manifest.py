@@ -16,6 +16,7 @@ from indexer import vcs
 from indexer.builds import other_builds
 from indexer.config import Config
 from indexer.consent import Told
+from indexer.crawl import methods
 from indexer.crawl.messages import Check, Done, Hello, Position
 from indexer.crawl.plan.groups import Group
 from indexer.crawl.plan.launch import sandbox_of
@@ -232,6 +233,7 @@ class Account:
             "skipped": dict(Counter(str(item.reason) for item in plan.skipped)),
             "encodings": dict(Counter(item.encoding for item in plan.documents if item.encoding)),
             "lost": dict(Counter(f"{method} {reason.split(':', 1)[0]}" for _, method, reason in totals.lost)),
+            "lost_files": sorted({path for path, method, _ in totals.lost if method in methods.METHODS})[:_SHOWN],
             "cross_check": merged(totals.shared),
             "cross_check_backward": merged(totals.backward),
             "requests": totals.asked,

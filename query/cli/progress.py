@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from typing import NoReturn
 
 import click
@@ -20,6 +20,9 @@ from query.cli.terminal import echo
 _LINE_EVERY_S = 10.0
 _BAR = "{desc}: {percentage:3.0f}%|{bar}| {n_fmt} of {total_fmt} files, {elapsed}{postfix}"
 """Without tqdm's own estimate, which counts files and the time in which a server loads."""
+
+
+_MOST_NAMED = 3
 
 
 class Quiet:
@@ -126,5 +129,12 @@ def summary(made: Crawl) -> str:
         parts.append("asked in part or not at all about " + ", ".join(f"{count} {reason}" for reason, count in cut.items()))
     lost = manifest.get("lost") or {}
     if lost or not cut:
-        parts.append("lost " + ", ".join(f"{count} {what}" for what, count in sorted(lost.items())) if lost else "nothing lost")
+        said = ", ".join(f"{count} {what}" for what, count in sorted(lost.items()))
+        parts.append(f"lost {said}{_in_files(manifest.get('lost_files', []))}" if lost else "nothing lost")
     return "; ".join(parts)
+
+
+def _in_files(paths: Sequence[str]) -> str:
+    """Which files something is lost of: a few, by name."""
+    named = ", ".join(one_line(path) for path in paths[:_MOST_NAMED])
+    return f" (in {named}{' and more' if len(paths) > _MOST_NAMED else ''})" if named else ""

@@ -65,6 +65,8 @@ class Refresh:
         self._crawled: set[str] = set()
         self._text = text
         self._waves = 0
+        self._is_as_before = False
+        """Whether nothing is crawled but what was lost: no text and no file beside the crawled ones is another."""
         self._connection: duckdb.DuckDBPyConnection | None = None
         self._reverse: dict[str, set[str]] | None = None
         self._stars: dict[str, set[str]] | None = None
@@ -86,6 +88,7 @@ class Refresh:
         base = self._base.documents
         led = self._leads_to(moved, ()) if moved else set[str]()
         changed = {path for path, description in self._described.items() if base.get(path, ("",))[0] != description}
+        self._is_as_before = not (changed or led or moved or self.deleted)
         return self._take(changed | ((led | set(self._base.lost)) & self._described.keys()))
 
     def after(self, wave: Sequence[Path]) -> set[str]:
@@ -97,6 +100,8 @@ class Refresh:
         differences: dict[str, Difference] = {}
         concerned: set[str] = set()
         for path in sorted(old.keys() | new.keys()):
+            if self._is_as_before and _has_same_symbols(old.get(path), new.get(path)):
+                continue  # who answers about others has read this text all along; what was not said is said now, or lost again
             language = self._languages.get(path, "") or self._language_of_deleted(path)
             is_same_text = self._base.documents.get(path, ("",))[0] == self._described.get(path)
             if record_of(language).refreshes_by_name:
@@ -413,6 +418,11 @@ class Refresh:
         )
         names = {name for key, name, _, _ in rows if key in classes}
         return {key for key, _, hover, signature in rows if names & _words(hover, signature)}
+
+
+def _has_same_symbols(old: Interface | None, new: Interface | None) -> bool:
+    """Whether a document's text was read both times: what leads into it from others leads to the same."""
+    return old is not None and new is not None and bool(new.symbols) and old.symbols.keys() == new.symbols.keys()
 
 
 def _stem(path: str) -> str:
