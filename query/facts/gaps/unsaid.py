@@ -76,7 +76,11 @@ _OPEN = """
     SELECT DISTINCT d.path FROM unresolved_name u JOIN document d USING (doc_id)
     WHERE u.name IN (SELECT unnest($names::VARCHAR[])) ORDER BY ALL
 """
-_BESIDE = "SELECT DISTINCT path FROM skipped WHERE reason IN ('not_read', 'no_server') ORDER BY ALL"
+_BESIDE = """
+    SELECT path FROM skipped WHERE reason IN ('not_read', 'no_server')
+    UNION  -- of which there is an outline alone
+    SELECT d.path FROM document_coverage c JOIN document d USING (doc_id) WHERE c.reason = 'no_server' ORDER BY ALL
+"""
 _WORD = re.compile(rb"[A-Za-z_]\w*")
 _MOST_FILES, _MOST_BYTES = 2_000, 1_000_000
 
